@@ -1,0 +1,150 @@
+// The messages between routers and the controller. The channel carries correctness: who is on which epoch, which
+// attempts are open, who acknowledged what. One persistent TCP connection a router, frames of u32 length + u8 type +
+// body (bytes.h), messages of one direction numbered without gaps.
+//
+// Invariant: decode(encode(m)) == m; a frame that is too long, truncated, of an unknown type or with bytes left over is
+// refused and the connection closed. Thread-safety: values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "slipring/base/result.h"
+#include "slipring/topology/snapshot.h"
+
+namespace slipring::channel {
+
+inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr size_t kFrameBytesMax = 64u << 20;
+// No heartbeat for this long: the router counts as gone and is fenced before an attempt opens.
+inline constexpr int64_t kHeartbeatTimeoutMs = 2000;
+inline constexpr int64_t kHeartbeatEveryMs = 500;
+
+// One incarnation of a router as the servers know it: its ACL user on every node. A generation is never used again.
+struct Credentials {
+  uint64_t generation = 0;
+  std::string user;
+  std::string password;  // 32 hex digits; never shown or logged
+
+  bool operator==(const Credentials&) const = default;
+};
+
+// --- router -> controller ---
+struct Hello {
+  uint32_t protocol = kProtocolVersion;
+  std::string token;      // the join token
+  std::string router_id;  // stable name, [A-Za-z0-9._-]{1,64}
+  std::string listen;     // for people
+  Epoch epoch{0};         // of the snapshot it holds; 0 = none
+  uint64_t generation = 0;  // it runs on now; 0 = none
+  bool operator==(const Hello&) const = default;
+};
+// All loop threads serve by this epoch with this generation; nothing sent under an older one is in flight.
+struct EpochAck {
+  Epoch epoch{0};
+  uint64_t generation = 0;
+  bool operator==(const EpochAck&) const = default;
+};
+// The router holds new commands for the attempt's keys and has nothing in flight for them.
+struct AttemptAck {
+  uint64_t attempt = 0;
+  uint64_t generation = 0;
+  bool operator==(const AttemptAck&) const = default;
+};
+// The router's bound has passed: please close the attempt as withdrawn (compare-and-set against commit).
+struct WithdrawRequest {
+  uint64_t attempt = 0;
+  bool operator==(const WithdrawRequest&) const = default;
+};
+// The router's users were refused by a node (it was fenced, or the node lost its users): it asks for a new generation.
+struct GenerationRequest {
+  uint64_t fenced_generation = 0;
+  bool operator==(const GenerationRequest&) const = default;
+};
+struct RouterStats {
+  uint64_t commands = 0;       // since start
+  uint64_t errors = 0;
+  uint64_t held_now = 0;
+  uint64_t hold_last_us = 0;   // longest wait of a command in the last closed attempt
+  uint64_t clients = 0;
+  bool operator==(const RouterStats&) const = default;
+};
+struct RouterHeartbeat {
+  RouterStats stats;
+  bool operator==(const RouterHeartbeat&) const = default;
+};
+
+// --- controller -> router ---
+struct Welcome {
+  uint64_t term = 0;
+  Credentials active;
+  Credentials spare;  // to start on while the controller is away; generation 0 = none yet
+  bool operator==(const Welcome&) const = default;
+};
+struct Refused {
+  std::string reason;
+  std::string leader;  // channel address of the leading controller if this one does not lead; may be empty
+  bool operator==(const Refused&) const = default;
+};
+struct SnapshotPush {
+  std::string snapshot;  // encoded (topology/codec.h)
+  bool operator==(const SnapshotPush&) const = default;
+};
+// Hold new commands for these moves (indexes into the open plan's moves of `epoch`), drain, then acknowledge.
+struct AttemptOpen {
+  uint64_t attempt = 0;
+  Epoch epoch{0};  // the snapshot the move indexes refer to; a router on another epoch does not acknowledge
+  std::string pool;
+  std::vector<uint32_t> moves;
+  uint32_t hold_bound_ms = 200;
+  uint32_t hold_max_ms = 2000;
+  bool operator==(const AttemptOpen&) const = default;
+};
+enum class AttemptOutcome : uint8_t { kCommitted = 1, kWithdrawn = 2 };
+// The attempt is closed in the metadata store. Committed: the snapshot of `epoch` follows or was sent; serve the moves
+// by it. Withdrawn: serve them from where they were.
+struct AttemptClosed {
+  uint64_t attempt = 0;
+  AttemptOutcome outcome = AttemptOutcome::kWithdrawn;
+  Epoch epoch{0};
+  bool operator==(const AttemptClosed&) const = default;
+};
+// New users were created: reconnect to every node with them.
+struct NewGeneration {
+  Credentials active;
+  Credentials spare;
+  bool operator==(const NewGeneration&) const = default;
+};
+// Ends what a router is told on connecting: the snapshot and every open attempt were sent. An attempt that the router
+// still holds and that was not among them is closed, and the snapshot says how.
+struct Synced {
+  bool operator==(const Synced&) const = default;
+};
+struct ControllerHeartbeat {
+  uint64_t term = 0;
+  bool operator==(const ControllerHeartbeat&) const = default;
+};
+
+using Message = std::variant<Hello, EpochAck, AttemptAck, WithdrawRequest, GenerationRequest, RouterHeartbeat, Welcome,
+                             Refused, SnapshotPush, AttemptOpen, AttemptClosed, NewGeneration, Synced, ControllerHeartbeat>;
+
+// A whole frame: length, type, sequence number, body.
+std::string encode(const Message& message, uint64_t sequence);
+
+// Takes bytes as they come and gives whole messages. After an error the decoder stays failed.
+class FrameDecoder {
+ public:
+  void feed(std::string_view bytes);
+  // nullopt: more bytes are needed. kDataLoss: damaged, too long, unknown type or a gap in the sequence.
+  Result<std::optional<Message>> next();
+
+ private:
+  std::string buffer_;
+  uint64_t expected_sequence_ = 1;
+  bool failed_ = false;
+};
+
+}  // namespace slipring::channel
