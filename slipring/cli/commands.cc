@@ -1,0 +1,13 @@
+#include "slipring/cli/commands.h"
+
+namespace slipring::cli {
+
+void add_all_commands(CLI::App& root, Context& context) {
+  for (const auto add : {
+           add_version,
+       }) {
+    add(root, context);
+  }
+}
+
+}  // namespace slipring::cli

@@ -1,0 +1,14 @@
+// Every command of the program, in the order of the help text. To add one: a file with its add_ function, a line here,
+// a line in commands.cc.
+#pragma once
+
+#include "slipring/cli/command.h"
+
+namespace slipring::cli {
+
+void add_version(CLI::App& root, Context& context);
+
+// Declares all of the above on `root`.
+void add_all_commands(CLI::App& root, Context& context);
+
+}  // namespace slipring::cli

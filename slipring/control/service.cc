@@ -1,0 +1,37 @@
+#include "slipring/control/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slipring/base/parse.h"
+
+namespace slipring::control {
+namespace {
+
+std::string describe(const NodeAdd& add) {
+  return fmt::format("add node {} at {} (weight {})", add.name, add.address, format_milli(add.weight_milli));
+}
+std::string describe(const NodeRemove& remove) {
+  return "remove node " + remove.name;
+}
+std::string describe(const NodeWeight& weight) {
+  return fmt::format("set the weight of node {} to {}", weight.name, format_milli(weight.weight_milli));
+}
+
+}  // namespace
+
+bool refuses(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& f) { return f.severity == Severity::kRefuse; });
+}
+
+bool is_final(PlanState state) {
+  return state == PlanState::kCompleted || state == PlanState::kRolledBack || state == PlanState::kCancelled;
+}
+
+std::string describe(const Change& change) {
+  return std::visit([](const auto& c) { return describe(c); }, change);
+}
+
+}  // namespace slipring::control
