@@ -134,8 +134,11 @@ Status Client::write_raw(std::string_view bytes) {
 
 Result<std::map<std::string, std::string>> Client::info(std::string_view section) {
   SLIPRING_ASSIGN(const Reply reply, call({"INFO", section}));
+  return parse_info(reply.text);
+}
+
+std::map<std::string, std::string> parse_info(std::string_view text) {
   std::map<std::string, std::string> fields;
-  std::string_view text = reply.text;
   while (!text.empty()) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);

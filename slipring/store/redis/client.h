@@ -31,6 +31,9 @@ struct Reply {
   bool is_null() const { return type == Type::kNull; }
 };
 
+// The text of INFO as field -> value.
+std::map<std::string, std::string> parse_info(std::string_view text);
+
 // The reply as a Result: an error reply becomes an Error (kPermissionDenied for NOPERM, kUnauthenticated for NOAUTH and
 // WRONGPASS, kUnavailable for LOADING, BUSY, MASTERDOWN and TRYAGAIN, kResourceExhausted for OOM, else
 // kFailedPrecondition) with the server's text.
