@@ -1,12 +1,13 @@
 // The messages between routers and the controller. The channel carries correctness: who is on which epoch, which
-// attempts are open, who acknowledged what. One persistent TCP connection a router, frames of u32 length + u8 type +
-// body (bytes.h), messages of one direction numbered without gaps.
+// attempts are open, who acknowledged what. One persistent TCP connection a router, frames of u32 length, u8 type, u64
+// sequence, body (bytes.h); the length counts what follows it; messages of one direction are numbered 1, 2, 3, ...
 //
 // Invariant: decode(encode(m)) == m; a frame that is too long, truncated, of an unknown type or with bytes left over is
 // refused and the connection closed. Thread-safety: values.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,6 +20,12 @@ namespace slipring::channel {
 
 inline constexpr uint32_t kProtocolVersion = 1;
 inline constexpr size_t kFrameBytesMax = 64u << 20;
+// What a router sends is small: the controller reads with this bound, so a stranger cannot make it keep more.
+inline constexpr size_t kRouterFrameBytesMax = 16u << 10;
+// Names, users, passwords and tokens; a longer one is a programmer's error in encode() and refused by the decoder.
+inline constexpr size_t kNameBytesMax = 512;
+// Texts for people; encode() cuts them.
+inline constexpr size_t kTextBytesMax = 4096;
 // No heartbeat for this long: the router counts as gone and is fenced before an attempt opens.
 inline constexpr int64_t kHeartbeatTimeoutMs = 2000;
 inline constexpr int64_t kHeartbeatEveryMs = 500;
@@ -35,10 +42,10 @@ struct Credentials {
 // --- router -> controller ---
 struct Hello {
   uint32_t protocol = kProtocolVersion;
-  std::string token;      // the join token
-  std::string router_id;  // stable name, [A-Za-z0-9._-]{1,64}
-  std::string listen;     // for people
-  Epoch epoch{0};         // of the snapshot it holds; 0 = none
+  std::string token;        // the join token
+  std::string router_id;    // stable name, [A-Za-z0-9._-]{1,64}
+  std::string listen;       // for people
+  Epoch epoch{0};           // of the snapshot it holds; 0 = none
   uint64_t generation = 0;  // it runs on now; 0 = none
   bool operator==(const Hello&) const = default;
 };
@@ -65,10 +72,10 @@ struct GenerationRequest {
   bool operator==(const GenerationRequest&) const = default;
 };
 struct RouterStats {
-  uint64_t commands = 0;       // since start
+  uint64_t commands = 0;  // since start
   uint64_t errors = 0;
   uint64_t held_now = 0;
-  uint64_t hold_last_us = 0;   // longest wait of a command in the last closed attempt
+  uint64_t hold_last_us = 0;  // longest wait of a command in the last closed attempt
   uint64_t clients = 0;
   bool operator==(const RouterStats&) const = default;
 };
@@ -128,21 +135,31 @@ struct ControllerHeartbeat {
   bool operator==(const ControllerHeartbeat&) const = default;
 };
 
-using Message = std::variant<Hello, EpochAck, AttemptAck, WithdrawRequest, GenerationRequest, RouterHeartbeat, Welcome,
-                             Refused, SnapshotPush, AttemptOpen, AttemptClosed, NewGeneration, Synced, ControllerHeartbeat>;
+using Message =
+    std::variant<Hello, EpochAck, AttemptAck, WithdrawRequest, GenerationRequest, RouterHeartbeat, Welcome, Refused,
+                 SnapshotPush, AttemptOpen, AttemptClosed, NewGeneration, Synced, ControllerHeartbeat>;
 
-// A whole frame: length, type, sequence number, body.
+// A whole frame. REQUIRES: a Message within the limits above (validated snapshots and plans are).
 std::string encode(const Message& message, uint64_t sequence);
 
-// Takes bytes as they come and gives whole messages. After an error the decoder stays failed.
+// Takes bytes as they come and gives whole messages. After an error the decoder stays failed. Holds at most one frame
+// more than what was fed since the last nullopt. Error messages never hold a message's content.
 class FrameDecoder {
  public:
+  explicit FrameDecoder(size_t frame_bytes_max = kFrameBytesMax) : frame_bytes_max_(frame_bytes_max) {}
+
   void feed(std::string_view bytes);
   // nullopt: more bytes are needed. kDataLoss: damaged, too long, unknown type or a gap in the sequence.
   Result<std::optional<Message>> next();
 
  private:
+  static constexpr size_t kKeptBufferBytes = 64u << 10;
+  tl::unexpected<Error> damaged(std::string_view why);
+  void compact();
+
+  size_t frame_bytes_max_;
   std::string buffer_;
+  size_t consumed_ = 0;  // bytes at the start of buffer_ that were given out
   uint64_t expected_sequence_ = 1;
   bool failed_ = false;
 };

@@ -34,7 +34,8 @@ class PoolRouting {
   // kInvalidArgument if the pool's schemes cannot be made. Cost: building the schemes.
   static Result<std::shared_ptr<const PoolRouting>> compile(const Pool& pool);
 
-  // O(one or two placement look-ups), no allocation.
+  // Cost: one placement look-up, two and a binary search over the plan's pairs while a plan is open; no allocation. A
+  // key that the plan moves but that none of its moves names stays with its source (move = kNoMove).
   Decision decide(std::string_view key) const;
 
   // Every instance of the old and the new side, without repeats.
@@ -55,6 +56,17 @@ class PoolRouting {
   std::vector<std::string> names_;
   std::vector<InstanceIndex> old_instance_;  // by member of the old scheme
   std::vector<InstanceIndex> new_instance_;
+  // The runs of OpenPlan::moves with one source and target, sorted by both.
+  struct Pair {
+    InstanceIndex source;
+    InstanceIndex target;
+    MoveIndex begin;
+    MoveIndex end;  // not included
+  };
+  MoveIndex find_move(InstanceIndex source, InstanceIndex target, uint32_t slice) const;
+  void index_moves();
+
+  std::vector<Pair> pairs_;
 };
 
 }  // namespace slipring

@@ -20,14 +20,24 @@ namespace slipring {
 
 // Rises by one for every published change; 0 = nothing published yet.
 enum class Epoch : uint64_t {};
-constexpr uint64_t to_u64(Epoch e) { return static_cast<uint64_t>(e); }
-constexpr Epoch next(Epoch e) { return Epoch{to_u64(e) + 1}; }
+constexpr uint64_t to_u64(Epoch e) {
+  return static_cast<uint64_t>(e);
+}
+constexpr Epoch next(Epoch e) {
+  return Epoch{to_u64(e) + 1};
+}
 
 // Limits: a snapshot outside them is refused.
 inline constexpr size_t kPoolsMax = 64;
 inline constexpr size_t kNodesPerPoolMax = 10'000;
 inline constexpr size_t kMovesPerPlanMax = 1'000'000;
 inline constexpr uint32_t kSlicesMax = 4096;  // 1, 16, 256 or 4096
+inline constexpr uint32_t kReplicasMax = 16;
+inline constexpr size_t kKeyPrefixBytesMax = 256;
+inline constexpr size_t kZoneBytesMax = 64;
+inline constexpr size_t kLabelBytesMax = 255;
+inline constexpr size_t kSettingsMax = 64;                // options of a scheme, attributes of a node
+inline constexpr size_t kSettingBytesMax = 1024u * 1024;  // one value: token lists and slot tables are long
 
 // One server process behind a node's name: an address and how often the name was given a new one.
 struct Instance {
@@ -100,10 +110,17 @@ struct Snapshot {
 };
 
 // Everything that must hold in a published snapshot: limits, names, weights, distinct nodes and addresses, schemes that
-// can be made, moves that name instances of both sides and are sorted. kInvalidArgument with the place and the reason.
+// can be made, one pool a server, moves that name instances of both sides and are sorted. kInvalidArgument with the
+// place and the reason.
 Status validate(const Snapshot& snapshot);
+
+// 1, 16, 256 or 4096.
+bool is_slice_count(uint32_t slices);
 
 // The slice of a key: the top log2(slices) bits of XXH3-64 (seed 0) of its tag. REQUIRES: slices is 1, 16, 256 or 4096.
 uint32_t slice_of(std::string_view tag, uint32_t slices);
+
+// The scheme of a layout over its nodes, in their order.
+Result<std::unique_ptr<const Scheme>> make_scheme(const Layout& layout);
 
 }  // namespace slipring
