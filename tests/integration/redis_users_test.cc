@@ -103,9 +103,8 @@ TEST(Inspect, SeesSettingsKeysAndForeignClients) {
   EXPECT_EQ(facts->max_memory_policy, "noeviction");
   EXPECT_EQ(facts->keys_by_database, (std::map<uint32_t, uint64_t>{{0, 1}, {3, 1}}));
   EXPECT_LT(std::abs(facts->clock_ahead_ms), 5000);
-  // The administrator's user carries our prefix, so only its connection name could tell; a client with our user is
-  // ours.
-  EXPECT_TRUE(facts->foreign_clients.empty());
+  ASSERT_EQ(facts->foreign_clients.size(), 1u);  // the administrator's user under an application's name
+  EXPECT_EQ(facts->foreign_clients[0].name, "app");
   EXPECT_EQ(live_state(admin)->identity, facts->identity);
 }
 
