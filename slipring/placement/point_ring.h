@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "slipring/placement/index_set.h"
 #include "slipring/placement/scheme.h"
 
 namespace slipring {
@@ -171,21 +172,12 @@ size_t PointRing<Point>::search_crowded(size_t from, size_t bucket, Point h, Les
 
 template <typename Point>
 size_t PointRing<Point>::distinct_from(size_t position, std::span<NodeIndex> out) const {
+  IndexSet seen;
   size_t filled = 0;
-  std::vector<bool> seen;  // only for long lists: short ones compare with what is in `out`
-  constexpr size_t kShort = 32;
   for (size_t step = 0; step < size_ && filled < out.size(); ++step) {
     const NodeIndex m = member(position);
     position = wrap(position + 1);
-    if (out.size() <= kShort) {
-      const auto end = out.begin() + static_cast<std::ptrdiff_t>(filled);
-      if (std::find(out.begin(), end, m) != end) continue;
-    } else {
-      if (seen.size() <= m) seen.resize(m + 1);
-      if (seen[m]) continue;
-      seen[m] = true;
-    }
-    out[filled++] = m;
+    if (seen.insert(m)) out[filled++] = m;
   }
   return filled;
 }

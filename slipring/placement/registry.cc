@@ -2,6 +2,7 @@
 
 // Native schemes.
 #include "slipring/placement/modulo.h"
+#include "slipring/placement/ring.h"
 
 // Other systems' proxies, servers and clients (a to z).
 
@@ -13,6 +14,7 @@ namespace {
 using DefinitionFunction = const SchemeDefinition& (*)();
 
 constexpr DefinitionFunction kNative[] = {
+    ring_scheme,
     modulo_scheme,
 };
 

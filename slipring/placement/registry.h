@@ -57,6 +57,8 @@ struct SchemeDefinition {
   SchemeInfo info;
   // kInvalidArgument for what no table can say (tokens out of the space, two options that exclude each other).
   Result<std::unique_ptr<const Scheme>> (*make)(const SchemeInput& input) = nullptr;
+  // See placement_warnings(); nullptr if there is nothing to warn of.
+  std::vector<std::string> (*warnings)(const SchemeInput& input) = nullptr;
 };
 
 // In the order of the table; the same on every call.

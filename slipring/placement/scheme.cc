@@ -53,27 +53,39 @@ Status check_members(const SchemeInfo& info, std::span<const Member> members) {
   return {};
 }
 
-Result<std::unique_ptr<const Scheme>> make_plain(const SchemeSpec& spec, std::span<const Member> members) {
-  const SchemeDefinition* definition = find_scheme(spec.name);
-  if (definition == nullptr) {
+struct Checked {
+  const SchemeDefinition* definition = nullptr;
+  SchemeInput input;
+};
+
+// `spec` and `members` must outlive what is answered.
+Result<Checked> check(const SchemeSpec& spec, std::span<const Member> members) {
+  Checked checked;
+  checked.definition = find_scheme(spec.name);
+  if (checked.definition == nullptr) {
     return fail(Code::kInvalidArgument,
                 fmt::format("scheme \"{}\": unknown; there are: {}", spec.name.substr(0, 64), scheme_names()));
   }
-  const SchemeInfo& info = definition->info;
+  const SchemeInfo& info = checked.definition->info;
   SLIPRING_TRY(check_members(info, members));
-  SchemeInput input;
+  SchemeInput& input = checked.input;
   input.members = members;
   SLIPRING_ASSIGN(input.options,
                   Parameters::check(info.options, spec.options, fmt::format("scheme {}: option", info.name)));
   input.attributes.reserve(members.size());
   for (const Member& member : members) {
-    auto attributes = Parameters::check(info.attributes, member.attributes,
-                                        fmt::format("node {}: attribute (scheme {})", member.name, info.name));
-    if (!attributes) return fail(attributes.error());
-    input.attributes.push_back(*attributes);
+    SLIPRING_ASSIGN(Parameters attributes,
+                    Parameters::check(info.attributes, member.attributes,
+                                      fmt::format("node {}: attribute (scheme {})", member.name, info.name)));
+    input.attributes.push_back(attributes);
   }
-  auto made = definition->make(input);
-  if (!made) return fail_in(fmt::format("scheme {}", info.name), made.error());
+  return checked;
+}
+
+Result<std::unique_ptr<const Scheme>> make_plain(const SchemeSpec& spec, std::span<const Member> members) {
+  SLIPRING_ASSIGN(const Checked checked, check(spec, members));
+  auto made = checked.definition->make(checked.input);
+  if (!made) return fail_in(fmt::format("scheme {}", spec.name), made.error());
   return made;
 }
 
@@ -104,6 +116,14 @@ Result<std::unique_ptr<const Scheme>> make_scheme(const SchemeSpec& spec, std::s
   SLIPRING_ASSIGN(Overrides overrides, Overrides::take_from(spec, members));
   SLIPRING_ASSIGN(auto plain, make_plain(overrides.rest(), members));
   return std::move(overrides).over(std::move(plain));
+}
+
+std::vector<std::string> placement_warnings(const SchemeSpec& spec, std::span<const Member> members) {
+  const auto overrides = Overrides::take_from(spec, members);
+  if (!overrides) return {};
+  const auto checked = check(overrides->rest(), members);
+  if (!checked || checked->definition->warnings == nullptr) return {};
+  return checked->definition->warnings(checked->input);
 }
 
 OrdinalScheme::OrdinalScheme(std::span<const Member> members) : Scheme(members.size()) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "slipring/base/result.h"
+#include "slipring/placement/ownership.h"
 
 namespace slipring {
 
@@ -67,6 +68,9 @@ class Scheme {
 
   virtual Explanation explain(std::string_view key) const = 0;
 
+  // Who owns which range of the key space, for exact accounting; nothing where the scheme has no ranges.
+  virtual std::optional<OwnershipMap> ownership() const { return std::nullopt; }
+
   size_t member_count() const { return member_count_; }
 
  protected:
@@ -79,6 +83,9 @@ class Scheme {
 // The scheme `spec.name` over `members`. kInvalidArgument: unknown scheme, option or attribute, a value out of range,
 // no members, all weights 0, duplicate names; the message says which and what is allowed.
 Result<std::unique_ptr<const Scheme>> make_scheme(const SchemeSpec& spec, std::span<const Member> members);
+
+// What an operator should know about a placement that can be made: "node a: 6 tokens: ...". Empty if nothing.
+std::vector<std::string> placement_warnings(const SchemeSpec& spec, std::span<const Member> members);
 
 // Node names: 1 to 64 bytes of [A-Za-z0-9._-].
 Status check_node_name(std::string_view name);
