@@ -286,7 +286,7 @@ std::vector<Edit> diff(const Snapshot& before, const Snapshot& after) {
   return edits;
 }
 
-Result<Snapshot> apply(const std::vector<Edit>& edits, Snapshot base) {
+Result<Snapshot> apply_edits(const std::vector<Edit>& edits, Snapshot base) {
   Applier applier(base);
   for (const Edit& edit : edits) SLIPRING_TRY(std::visit(applier, edit));
   return base;

@@ -1,7 +1,7 @@
 // What changed between two snapshots, as a list of edits: for people, for the audit log and for the history. An edit
 // carries what stood there before, so it fits one base only and reads as "weight 1 -> 2".
 //
-// Invariant: apply(diff(a, b), a) == b for all a, b whose pool and node names are distinct; diff(a, a) is empty.
+// Invariant: apply_edits(diff(a, b), a) == b for all a, b whose pool and node names are distinct; diff(a, a) is empty.
 // Thread-safety: pure functions.
 #pragma once
 
@@ -67,7 +67,7 @@ using Edit = std::variant<ClusterEdit, PoolEdit, NodeEdit, PoolOrder, NodeOrder,
 std::vector<Edit> diff(const Snapshot& before, const Snapshot& after);
 
 // kFailedPrecondition if an edit does not fit `base` (it was made against another one).
-Result<Snapshot> apply(const std::vector<Edit>& edits, Snapshot base);
+Result<Snapshot> apply_edits(const std::vector<Edit>& edits, Snapshot base);
 
 // One line: "pool main: node n2: weight 1 -> 2".
 std::string to_string(const Edit& edit);
