@@ -83,8 +83,11 @@ class PointRing {
   size_t search(Point h, Less before_h) const;
   template <typename Less>
   size_t search_crowded(size_t from, size_t bucket, Point h, Less before_h) const;
-  void build_index();
+  void choose_buckets(const std::vector<RingPoint<Point>>& points);
+  std::vector<RingPoint<Point>> sorted(std::vector<RingPoint<Point>> points) const;
   void fill(const std::vector<RingPoint<Point>>& points);
+  void build_index();
+  size_t bucket_of(Point p) const { return PointTraits<Point>::index_word(p) >> shift_; }
 
   std::vector<Point> points_;  // size_ + kScan
   std::vector<uint16_t> narrow_;
@@ -100,8 +103,8 @@ template <typename Point>
 PointRing<Point>::PointRing(std::vector<RingPoint<Point>> points, Ties ties) {
   if (points.empty()) return;
   if (ties == Ties::kKeepLast) std::reverse(points.begin(), points.end());
-  std::stable_sort(points.begin(), points.end(),
-                   [](const RingPoint<Point>& a, const RingPoint<Point>& b) { return a.point < b.point; });
+  choose_buckets(points);
+  points = sorted(std::move(points));
   if (ties != Ties::kKeepInOrder) {
     const auto same = [](const RingPoint<Point>& a, const RingPoint<Point>& b) { return a.point == b.point; };
     points.erase(std::unique(points.begin(), points.end(), same), points.end());
@@ -110,10 +113,38 @@ PointRing<Point>::PointRing(std::vector<RingPoint<Point>> points, Ties ties) {
   build_index();
 }
 
+// 2^k buckets, k = ceil(log2(n)): half a point to one point in each when points are uniform over the space that ends
+// at the last one.
+template <typename Point>
+void PointRing<Point>::choose_buckets(const std::vector<RingPoint<Point>>& points) {
+  const auto less = [](const RingPoint<Point>& a, const RingPoint<Point>& b) { return a.point < b.point; };
+  last_ = std::max_element(points.begin(), points.end(), less)->point;
+  const unsigned k = static_cast<unsigned>(std::bit_width(points.size() - 1));
+  const unsigned space = static_cast<unsigned>(std::bit_width(PointTraits<Point>::index_word(last_)));
+  shift_ = space > k ? space - k : 0;
+}
+
+// A stable sort in two passes for uniform points: into the buckets in order, then each bucket by itself.
+template <typename Point>
+std::vector<RingPoint<Point>> PointRing<Point>::sorted(std::vector<RingPoint<Point>> points) const {
+  std::vector<uint32_t> next(bucket_of(last_) + 2);
+  for (const RingPoint<Point>& p : points) ++next[bucket_of(p.point) + 1];
+  for (size_t b = 1; b < next.size(); ++b) next[b] += next[b - 1];
+  std::vector<RingPoint<Point>> out(points.size());
+  for (const RingPoint<Point>& p : points) out[next[bucket_of(p.point)]++] = p;
+  const auto less = [](const RingPoint<Point>& a, const RingPoint<Point>& b) { return a.point < b.point; };
+  auto begin = out.begin();
+  for (size_t b = 0; b + 1 < next.size(); ++b) {  // next[b] is now where bucket b ends
+    const auto end = out.begin() + next[b];
+    if (end - begin > 1 && !std::is_sorted(begin, end, less)) std::stable_sort(begin, end, less);
+    begin = end;
+  }
+  return out;
+}
+
 template <typename Point>
 void PointRing<Point>::fill(const std::vector<RingPoint<Point>>& points) {
   size_ = points.size();
-  last_ = points.back().point;
   points_.reserve(size_ + kScan);
   NodeIndex highest_member = 0;
   for (const RingPoint<Point>& p : points) {
@@ -130,18 +161,12 @@ void PointRing<Point>::fill(const std::vector<RingPoint<Point>>& points) {
   }
 }
 
-// 2^k buckets, k = ceil(log2(n)): half a point to one point in each when points are uniform over the space that ends
-// at the last one.
 template <typename Point>
 void PointRing<Point>::build_index() {
-  const unsigned k = static_cast<unsigned>(std::bit_width(size_ - 1));
-  const unsigned space = static_cast<unsigned>(std::bit_width(PointTraits<Point>::index_word(last_)));
-  shift_ = space > k ? space - k : 0;
-  const size_t buckets = (PointTraits<Point>::index_word(last_) >> shift_) + 1;
-  starts_.assign(buckets + 1, static_cast<uint32_t>(size_));
+  starts_.assign(bucket_of(last_) + 2, static_cast<uint32_t>(size_));
   size_t bucket = 0;
   for (size_t i = 0; i < size_; ++i) {
-    const size_t own = PointTraits<Point>::index_word(points_[i]) >> shift_;
+    const size_t own = bucket_of(points_[i]);
     while (bucket <= own) starts_[bucket++] = static_cast<uint32_t>(i);
   }
 }
@@ -150,7 +175,7 @@ template <typename Point>
 template <typename Less>
 inline size_t PointRing<Point>::search(Point h, Less before_h) const {
   if (size_ == 0 || before_h(last_, h)) return size_;
-  const size_t bucket = PointTraits<Point>::index_word(h) >> shift_;
+  const size_t bucket = bucket_of(h);
   const size_t from = starts_[bucket];
   const Point* p = points_.data() + from;
   const size_t smaller =
@@ -192,11 +217,11 @@ void PointRing<Point>::at_or_after_all(std::span<const Point> hashes, std::span<
   for (size_t begin = 0; begin < hashes.size(); begin += kGroup) {
     const size_t end = std::min(begin + kGroup, hashes.size());
     for (size_t i = begin; i < end; ++i) {
-      const size_t bucket = PointTraits<Point>::index_word(std::min(hashes[i], last_)) >> shift_;
+      const size_t bucket = bucket_of(std::min(hashes[i], last_));
       __builtin_prefetch(&starts_[bucket]);
     }
     for (size_t i = begin; i < end; ++i) {
-      const size_t bucket = PointTraits<Point>::index_word(std::min(hashes[i], last_)) >> shift_;
+      const size_t bucket = bucket_of(std::min(hashes[i], last_));
       __builtin_prefetch(&points_[starts_[bucket]]);
     }
     for (size_t i = begin; i < end; ++i) positions[i] = static_cast<uint32_t>(at_or_after(hashes[i]));
