@@ -19,6 +19,9 @@ namespace slipring {
 
 inline constexpr size_t kRecordKeyBytesMax = 512;
 inline constexpr size_t kRecordValueBytesMax = 64u << 20;
+inline constexpr size_t kTransactionRecordsMax = 10'000;
+inline constexpr size_t kLeaseNameBytesMax = 256;  // of the lease and of its holder
+inline constexpr Millis kLeaseTtlMax = std::chrono::hours(24);
 
 struct Record {
   std::string key;
@@ -26,7 +29,8 @@ struct Record {
   uint64_t revision = 0;  // 0 = absent
 };
 
-// One transaction: if every `expect` holds, all writes happen; otherwise none.
+// One transaction: if every `expect` holds, all writes happen; otherwise none. A key is written once at most; records
+// of leases may be expected, not written. Without writes it only compares.
 struct Transaction {
   struct Expect {
     std::string key;
@@ -40,7 +44,8 @@ struct Transaction {
   std::vector<Write> writes;
 };
 
-// A lease on a name, e.g. "leader". The term rises with each new holder and never repeats.
+// A lease on a name, e.g. "leader". The term rises each time the lease is taken anew and never repeats: not after a
+// release, an expiry, or a restart of everything. An expired lease is held by nobody, also if nobody else took it.
 struct Lease {
   std::string holder;
   uint64_t term = 0;
@@ -51,6 +56,10 @@ struct Lease {
 // The record that holds a lease, so a transaction can compare it.
 std::string lease_record_key(std::string_view name);
 
+// The limits above: kInvalidArgument with the place and the reason.
+Status check_record_key(std::string_view key);
+Status check_transaction(const Transaction& transaction);
+
 class MetadataStore {
  public:
   virtual ~MetadataStore() = default;
@@ -59,8 +68,9 @@ class MetadataStore {
   // Records whose key starts with prefix, in key order.
   virtual Result<std::vector<Record>> list(std::string_view prefix) = 0;
 
-  // The store's revision after the commit. kAborted: an expectation did not hold, nothing was written.
-  // kDeadlineExceeded: outcome unknown; read back before acting. kUnavailable: nothing was written.
+  // The store's revision after the commit, which is also the revision of every record written. kAborted: an expectation
+  // did not hold, nothing was written. kDeadlineExceeded: outcome unknown; read back before acting. kUnavailable:
+  // nothing was written. kInvalidArgument: check_transaction() refuses it.
   virtual Result<uint64_t> commit(const Transaction& transaction) = 0;
 
   // Takes the lease if it is free, expired or already ours (then it is renewed and keeps its term).
@@ -68,7 +78,9 @@ class MetadataStore {
   virtual Result<Lease> acquire_lease(std::string_view name, std::string_view holder, Millis ttl) = 0;
   // kAborted: the lease is no longer held by (holder, term).
   virtual Result<Lease> renew_lease(std::string_view name, const Lease& held, Millis ttl) = 0;
+  // Also fine if (holder, term) does not hold it any more.
   virtual Status release_lease(std::string_view name, const Lease& held) = 0;
+  // nullopt: nobody holds it.
   virtual Result<std::optional<Lease>> read_lease(std::string_view name) = 0;
 };
 
