@@ -34,4 +34,10 @@ std::string describe(const Change& change) {
   return std::visit([](const auto& c) { return describe(c); }, change);
 }
 
+std::string describe(const SchemeSpec& scheme) {
+  std::string text = scheme.name;
+  for (const auto& [name, value] : scheme.options) text += fmt::format(" {}={}", name, value);
+  return text;
+}
+
 }  // namespace slipring::control

@@ -132,7 +132,7 @@ struct PlanSummary {
 struct PoolStatus {
   std::string name;
   std::string kind;    // "store" or "cache"
-  std::string scheme;  // "ring vnodes=512 seed=0"
+  std::string scheme;  // describe(SchemeSpec)
   std::string key_prefix;
   std::vector<NodeStatus> nodes;
   std::optional<PlanSummary> plan;  // the open one
@@ -199,12 +199,15 @@ struct NodeWeight {
 using Change = std::variant<NodeAdd, NodeRemove, NodeWeight>;
 // "add node n4 (weight 1)".
 std::string describe(const Change& change);
+// "ring", or with options "ring seed=7 vnodes=64".
+std::string describe(const SchemeSpec& scheme);
 
+// Absent: the controller's configured default.
 struct PlanOptions {
-  int64_t grace_ms = 10 * 60 * 1000;  // 0: cleanup follows the cutover at once
-  uint64_t keys_per_second = 0;       // 0: no limit
-  uint64_t bytes_per_second = 0;      // 0: no limit
-  bool accept_weaker = false;         // the target may persist less than the source
+  std::optional<int64_t> grace_ms;          // 0: cleanup follows the cutover at once
+  std::optional<uint64_t> keys_per_second;  // 0: no limit
+  std::optional<uint64_t> bytes_per_second;
+  bool accept_weaker = false;  // the target may persist less than the source
 
   bool operator==(const PlanOptions&) const = default;
 };
@@ -330,7 +333,7 @@ inline constexpr uint64_t kPageItemsMax = 10'000;
 
 struct PlanDetail {
   PlanSummary summary;
-  PlanOptions options;
+  PlanOptions options;              // all present
   std::vector<MoveProgress> moves;  // the page that was asked for
   uint64_t moves_total = 0;
   std::vector<VerificationRow> verification;  // of the moves on the page

@@ -27,5 +27,10 @@ TEST(Service, AChangeIsDescribedInWords) {
   EXPECT_EQ(describe(Change(NodeWeight{"n1", 0})), "set the weight of node n1 to 0");
 }
 
+TEST(Service, ASchemeIsDescribedByItsNameAndOptions) {
+  EXPECT_EQ(describe(SchemeSpec{"ring", {}}), "ring");
+  EXPECT_EQ(describe(SchemeSpec{"ring", {{"vnodes", "64"}, {"seed", "7"}}}), "ring seed=7 vnodes=64");
+}
+
 }  // namespace
 }  // namespace slipring::control
