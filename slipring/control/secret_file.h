@@ -1,5 +1,5 @@
-// Files that hold secrets: read only if nobody but their owner can, written whole or not at all.
-// Thread-safety: pure functions over the file system.
+// The file of the passwords that the controller logs in to store servers with.
+// Thread-safety: values; reading is a pure function over the file system.
 #pragma once
 
 #include <string>
@@ -7,15 +7,9 @@
 #include <vector>
 
 #include "slipring/base/result.h"
+#include "slipring/base/secret_file.h"
 
 namespace slipring::control {
-
-// The file's bytes, at most 1 MiB. kNotFound; kPermissionDenied if group or others have any right on it, or it belongs
-// to another user, or it is no regular file. The message names the file and, where it helps, `chmod 600`.
-Result<std::string> read_secret_file(const std::string& path);
-
-// Replaces the file by one with mode 0600 (written beside it, synced, renamed). kUnavailable with the reason.
-Status write_secret_file(const std::string& path, std::string_view bytes);
 
 // How the controller logs in to store servers: one line a server, `address user password`, `*` for any address; blank
 // lines and lines that start with # are skipped. The password is the rest of the line.

@@ -89,13 +89,14 @@ void BufferPool::trim() {
 }
 
 void Buffer::make_room(size_t bytes) {
+  constexpr size_t kStepMax = 64u << 20;
   const size_t used = size();
   // Moving the rest to the front is cheaper than growing while at least half of the block is free again.
   if (block_.data != nullptr && used + bytes <= block_.capacity && used <= block_.capacity / 2) {
     std::memmove(block_.data, block_.data + head_, used);
   } else {
-    block_ = pool_->grow(block_, head_, used,
-                         std::max(used + bytes, std::min(2 * block_.capacity, used + bytes + (64u << 20))));
+    const size_t doubled = block_.capacity + std::min(block_.capacity, kStepMax);
+    block_ = pool_->grow(block_, head_, used, std::max({used + bytes, doubled, kFirstBytes}));
   }
   head_ = 0;
   tail_ = used;

@@ -18,7 +18,7 @@ namespace slipring::net {
 
 class BufferPool {
  public:
-  static constexpr size_t kBlockBytesMin = 4096;
+  static constexpr size_t kBlockBytesMin = 1024;
   static constexpr size_t kPooledBytesMax = 512u << 10;  // larger blocks are mapped and never pooled
 
   BufferPool() = default;
@@ -44,7 +44,7 @@ class BufferPool {
   void trim();
 
  private:
-  static constexpr size_t kClasses = 8;  // 4 KB << 0 .. 7 = 512 KB
+  static constexpr size_t kClasses = 10;  // 1 KB << 0 .. 9 = 512 KB
   struct Class {
     std::vector<char*> free;
     size_t least_free = 0;  // since the last trim
@@ -59,6 +59,8 @@ class BufferPool {
 
 class Buffer {
  public:
+  static constexpr size_t kFirstBytes = 4096;
+
   explicit Buffer(BufferPool& pool) : pool_(&pool) {}
   ~Buffer() { clear(); }
   Buffer(Buffer&& other) noexcept

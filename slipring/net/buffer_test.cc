@@ -26,7 +26,7 @@ TEST(Buffer, HoldsNoMemoryWhenEmpty) {
   Buffer buffer(pool);
   EXPECT_EQ(pool.used_bytes(), 0u);
   buffer.append("abc");
-  EXPECT_EQ(pool.used_bytes(), BufferPool::kBlockBytesMin);
+  EXPECT_EQ(pool.used_bytes(), Buffer::kFirstBytes);
   buffer.consume(3);
   EXPECT_EQ(pool.used_bytes(), 0u);
   EXPECT_EQ(buffer.capacity(), 0u);
