@@ -5,6 +5,21 @@
 #include "slipring/placement/ring.h"
 
 // Other systems' proxies, servers and clients (a to z).
+#include "slipring/placement/crc_modulo.h"
+#include "slipring/placement/dalli.h"
+#include "slipring/placement/haproxy.h"
+#include "slipring/placement/libmemcached.h"
+#include "slipring/placement/nginx.h"
+#include "slipring/placement/npm_consistent_hash.h"
+#include "slipring/placement/npm_hashring.h"
+#include "slipring/placement/npm_ketama.h"
+#include "slipring/placement/php_memcache.h"
+#include "slipring/placement/pymemcache.h"
+#include "slipring/placement/spymemcached.h"
+#include "slipring/placement/squid_carp.h"
+#include "slipring/placement/trafficserver.h"
+#include "slipring/placement/twemproxy.h"
+#include "slipring/placement/varnish_shard.h"
 
 // Other systems' meshes, databases and libraries (a to z).
 
@@ -19,7 +34,26 @@ constexpr DefinitionFunction kNative[] = {
 };
 
 constexpr DefinitionFunction kProxiesServersClients[] = {
-    nullptr,
+    dalli_scheme,
+    haproxy_scheme,
+    libmemcached_scheme,
+    nginx_scheme,
+    npm_consistent_hash_scheme,
+    npm_hashring_scheme,
+    npm_ketama_scheme,
+    npm_memcached_scheme,
+    perl_cache_memcached_scheme,
+    perl_cache_memcached_fast_scheme,
+    php_memcache_scheme,
+    php_memcached_scheme,
+    pylibmc_scheme,
+    pymemcache_scheme,
+    python_memcached_scheme,
+    spymemcached_scheme,
+    squid_carp_scheme,
+    trafficserver_scheme,
+    twemproxy_scheme,
+    varnish_shard_scheme,
 };
 
 constexpr DefinitionFunction kMeshesDatabasesLibraries[] = {
