@@ -270,13 +270,11 @@ enum class CopyCommand : uint8_t {
   kProceed = 0,  // identities are recorded
   kPause = 1,    // no new batches; feeds are read
   kResume = 2,
-  kSeal = 3,        // commands are held, others fenced: last round
-  kUnseal = 4,      // withdrawn
-  kFlip = 5,        // committed: confirm that nobody touched the new owner, then Flipped
-  kFlipNow = 6,     // committed, and waiting longer is worse
-  kSweep = 7,       // delete what the side that does not own holds
-  kAdoptOwner = 8,  // decided: the owner as it is; its absence counts
-  kMerge = 9,       // decided: what the owner lacks is copied to it from the other side first, then as kAdoptOwner
+  kSeal = 3,     // commands are held, others fenced: last round
+  kUnseal = 4,   // withdrawn
+  kFlip = 5,     // committed: confirm that nobody touched the new owner, then Flipped
+  kFlipNow = 6,  // committed, and waiting longer is worse
+  kSweep = 7,    // delete what the side that does not own holds
 };
 
 struct CopyLimits {
@@ -299,6 +297,7 @@ struct CopySpec {
   uint64_t keys_per_second = 0;
   uint64_t bytes_per_second = 0;
   std::vector<ServerIdentity> recorded;  // by peer; empty run ids: none yet
+  bool merge_first = false;   // decided: what the owner lacks is copied to it from the other side before all else
   bool recheck_owner = true;  // a changed owner that holds every copied key goes on; false: OwnerChanged at once
   CopyLimits limits;
 };
@@ -339,7 +338,7 @@ class CopyMachine {
   CopyMachine& operator=(CopyMachine&&) noexcept;
 
   CopyActions start(Now now);
-  CopyActions on(const CopyEvent& event, Now now);
+  CopyActions on(CopyEvent event, Now now);
   CopyActions command(CopyCommand command, Now now);
 
   // When to send CopyTick, if nothing else happens before.
@@ -349,8 +348,9 @@ class CopyMachine {
   CopyProgress progress() const;
   const std::vector<MoveTotals>& totals() const;
 
+  struct State;  // copy_state.h
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -139,6 +139,8 @@ struct GroupRecord {
   uint32_t attempts = 0;  // failed ones in a row
   std::string reason;     // of kStopped and kNeedsDecision; else the last thing worth knowing
   uint64_t strays = 0;    // keys left on the side that does not own them
+  bool merge = false;     // decided: what the owner lacks is copied to it first
+  bool force = false;     // decided: the other side becomes the owner as it is
   int64_t grace_ends_at_ms = 0;
   int64_t committed_at_ms = 0;
   // The processes that the copies are valid for: [0] the source, [1 + i] the target of moves[i]. Empty run ids: none

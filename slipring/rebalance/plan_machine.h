@@ -92,7 +92,7 @@ struct TellCopy {
 struct StopCopy {
   uint32_t group = 0;
 };
-// Worth telling an operator (status, log); `group` may be kNoGroup.
+// Something did not go as it should (status, log); `group` may be kNoGroup.
 struct Note {
   uint32_t group = 0;
   std::string text;
@@ -191,7 +191,7 @@ class PlanMachine {
 
   // Goes on from the records. Call once.
   PlanActions start(Now now);
-  PlanActions on(const PlanEvent& event, Now now);
+  PlanActions on(PlanEvent event, Now now);
   // kFailedPrecondition: not in this state; the message says what would. `group` only for decisions.
   Result<PlanActions> order(Order order, uint32_t group, Now now);
 
@@ -207,8 +207,12 @@ class PlanMachine {
   // The other side has every change: a rollback would lose nothing. Else why not.
   Status rollback_available() const;
 
+  // A record is being written: what was ordered last is not durable yet.
+  bool saving() const;
+
+  struct State;  // plan_state.h
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

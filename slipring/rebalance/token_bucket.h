@@ -21,9 +21,9 @@ class TokenBucket {
   }
   void spend(uint64_t units) { balance_ -= per_second_ == 0 ? 0 : static_cast<double>(units); }
   // When ready() will be true, as far as known now.
-  MonoTime ready_at(MonoTime now) const {
-    if (per_second_ == 0 || balance_ >= 0) return now;
-    return now + Nanos(static_cast<int64_t>(-balance_ / per_second_ * 1e9) + 1);
+  MonoTime ready_at() const {
+    if (per_second_ == 0 || balance_ >= 0) return last_;
+    return last_ + Nanos(static_cast<int64_t>(-balance_ / per_second_ * 1e9) + 1);
   }
 
  private:
