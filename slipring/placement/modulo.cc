@@ -1,31 +1,27 @@
 #include "slipring/placement/modulo.h"
 
-#include <fmt/format.h>
-
-#include "slipring/hash/xx.h"
+#include "slipring/placement/key_hash.h"
 
 namespace slipring {
 namespace {
 
 class Modulo final : public OrdinalScheme {
  public:
-  Modulo(const SchemeInput& input, uint64_t seed) : OrdinalScheme(input.members), seed_(seed) {}
+  explicit Modulo(const SchemeInput& input) : OrdinalScheme(input.members), hash_(input.options) {}
 
-  NodeIndex owner(std::string_view key) const override {
-    return static_cast<NodeIndex>(xxh3_64(key, seed_) % member_count());
-  }
+  NodeIndex owner(std::string_view key) const override { return static_cast<NodeIndex>(hash_(key) % member_count()); }
+  std::string_view tag(std::string_view key) const override { return hash_.tag(key); }
 
   Explanation explain(std::string_view key) const override {
-    const uint64_t hash = xxh3_64(key, seed_);
-    return {.point = fmt::format("{:016x}", hash), .range = fmt::format("slot {}", hash % member_count())};
+    return {.point = fmt::format("{:016x}", hash_(key)), .range = fmt::format("remainder {}", owner(key))};
   }
 
  private:
-  uint64_t seed_;
+  KeyHash hash_;
 };
 
 Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
-  return std::make_unique<Modulo>(input, input.options.unsigned_integer("seed"));
+  return std::make_unique<Modulo>(input);
 }
 
 }  // namespace
@@ -36,7 +32,7 @@ const SchemeDefinition& modulo_scheme() {
                .system = "slipring",
                .source = "common practice",
                .summary = "hash of the key modulo the number of nodes, in ordinal order",
-               .options = {{"seed", ParameterType::kUnsigned, "0", "", "seed of XXH3-64"}},
+               .options = KeyHash::options(),
                .disruption = "adding or removing one of n nodes moves about n/(n+1) of all keys",
                .cost = "O(1), no memory"},
       .make = make};

@@ -1,4 +1,4 @@
-// modulo: owner = XXH3-64(key, seed) % n, the plain client-side `% N`.
+// modulo: owner = hash(key) % n, the plain client-side `% N`.
 //
 // Guarantee: even. Cost: one hash, one division, no memory.
 // Disruption: adding or removing one of n nodes moves about n/(n+1) of the keys: here to be compared with and moved

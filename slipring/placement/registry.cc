@@ -1,8 +1,15 @@
 #include "slipring/placement/registry.h"
 
 // Native schemes.
+#include "slipring/placement/anchor.h"
+#include "slipring/placement/dx.h"
+#include "slipring/placement/jump.h"
+#include "slipring/placement/maglev.h"
 #include "slipring/placement/modulo.h"
+#include "slipring/placement/multiprobe.h"
+#include "slipring/placement/rendezvous.h"
 #include "slipring/placement/ring.h"
+#include "slipring/placement/slots.h"
 
 // Other systems' proxies, servers and clients (a to z).
 #include "slipring/placement/crc_modulo.h"
@@ -29,8 +36,8 @@ namespace {
 using DefinitionFunction = const SchemeDefinition& (*)();
 
 constexpr DefinitionFunction kNative[] = {
-    ring_scheme,
-    modulo_scheme,
+    ring_scheme,   rendezvous_scheme, maglev_scheme, jump_scheme, slots_scheme,
+    modulo_scheme, multiprobe_scheme, anchor_scheme, dx_scheme,
 };
 
 constexpr DefinitionFunction kProxiesServersClients[] = {
