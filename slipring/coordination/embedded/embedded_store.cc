@@ -94,11 +94,12 @@ enum class FileState { kAbsent, kOurs };
 
 // Looks at the file's header before SQLite does, which would write beside, and in the end into, any database.
 Result<FileState> inspect(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 && errno == ENOENT) {
-    // A log without its database would be replayed into a new one.
-    if (::access((path + "-wal").c_str(), F_OK) == 0) return damaged(path, "missing, but its write-ahead log is there");
-    return FileState::kAbsent;
+    if (::access((path + "-wal").c_str(), F_OK) != 0) return FileState::kAbsent;
+    // Another process may have made both since. A log that stays without its database would be replayed into a new one.
+    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT) return damaged(path, "missing, but its write-ahead log is there");
   }
   if (fd < 0) return system_error(path, "open");
   unsigned char header[100];
