@@ -10,23 +10,12 @@
 #include "slipring/hash/xx.h"
 #include "slipring/placement/hash_tag.h"
 #include "slipring/placement/point_ring.h"
+#include "slipring/placement/ring_tokens.h"
+#include "slipring/placement/ring_variants.h"
 #include "slipring/placement/zones.h"
 
 namespace slipring {
 namespace {
-
-class TokenBuffer {
- public:
-  explicit TokenBuffer(std::string_view label) : bytes_(label) { bytes_.append(5, '\0'); }
-  std::string_view of(uint32_t j) {
-    char* end = bytes_.data() + bytes_.size();
-    for (int i = 0; i < 4; ++i) end[i - 4] = static_cast<char>(j >> (8 * i));
-    return bytes_;
-  }
-
- private:
-  std::string bytes_;
-};
 
 class Ring final : public Scheme {
  public:
@@ -81,38 +70,18 @@ class Ring final : public Scheme {
   uint64_t seed_;
 };
 
-Result<uint64_t> token_count(const SchemeInput& input, uint64_t vnodes) {
-  uint64_t total = 0;
-  for (const Member& member : input.members) total += vnode_count(vnodes, member.weight_milli);
-  if (total > kTokensMax) {
-    return fail(Code::kInvalidArgument,
-                fmt::format("{} tokens in all: at most {}; choose fewer vnodes or smaller weights", total, kTokensMax));
-  }
-  return total;
-}
-
-// Members in the order in which they win equal tokens.
-std::vector<NodeIndex> by_label(const SchemeInput& input) {
-  std::vector<NodeIndex> order(input.members.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
-    return std::pair(input.label(a), std::string_view(input.members[a].name)) <
-           std::pair(input.label(b), std::string_view(input.members[b].name));
-  });
-  return order;
-}
-
 Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+  if (is_ring_variant(input)) return make_ring_variant(input);
   const uint64_t vnodes = input.options.unsigned_integer("vnodes");
   const uint64_t seed = input.options.unsigned_integer("seed");
-  SLIPRING_ASSIGN(const uint64_t total, token_count(input, vnodes));
+  SLIPRING_ASSIGN(const uint64_t total, count_tokens(input, vnodes));
   std::vector<RingPoint<uint64_t>> points;
   points.reserve(total);
   std::vector<bool> owns(input.members.size());
-  for (const NodeIndex m : by_label(input)) {
+  for (const NodeIndex m : members_by_label(input)) {
     const uint64_t count = vnode_count(vnodes, input.members[m].weight_milli);
     owns[m] = count > 0;
-    TokenBuffer buffer(input.label(m));
+    TokenBytes buffer(input.label(m));
     for (uint64_t j = 0; j < count; ++j) points.push_back({xxh3_64(buffer.of(static_cast<uint32_t>(j)), seed), m});
   }
   return std::make_unique<Ring>(PointRing<uint64_t>(std::move(points), Ties::kKeepInOrder), Zones(input.members, owns),
@@ -133,8 +102,28 @@ std::vector<std::string> warnings(const SchemeInput& input) {
 
 }  // namespace
 
+Result<uint64_t> count_tokens(const SchemeInput& input, uint64_t vnodes) {
+  uint64_t total = 0;
+  for (const Member& member : input.members) total += vnode_count(vnodes, member.weight_milli);
+  if (total > kTokensMax) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("{} tokens in all: at most {}; choose fewer vnodes or smaller weights", total, kTokensMax));
+  }
+  return total;
+}
+
+std::vector<NodeIndex> members_by_label(const SchemeInput& input) {
+  std::vector<NodeIndex> order(input.members.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
+    return std::pair(input.label(a), std::string_view(input.members[a].name)) <
+           std::pair(input.label(b), std::string_view(input.members[b].name));
+  });
+  return order;
+}
+
 uint64_t ring_token(std::string_view label, uint32_t j, uint64_t seed) {
-  return xxh3_64(TokenBuffer(label).of(j), seed);
+  return xxh3_64(TokenBytes(label).of(j), seed);
 }
 
 uint64_t ring_point(std::string_view key, uint64_t seed) {
@@ -142,20 +131,25 @@ uint64_t ring_point(std::string_view key, uint64_t seed) {
 }
 
 const SchemeDefinition& ring_scheme() {
-  static const SchemeDefinition definition = {
-      .info = {.name = "ring",
-               .system = "slipring",
-               .source = "Karger et al., Consistent Hashing and Random Trees, STOC 1997",
-               .summary = "consistent hashing with virtual nodes on a 64-bit circle; the default",
-               .options = {{"vnodes", ParameterType::kUnsigned, "512", "1..1048576", "tokens per unit of weight"},
-                           {"seed", ParameterType::kUnsigned, "0", "", "seed of XXH3-64 for tokens and keys"}},
-               .weights = Weights::kUsed,
-               .zones = true,
-               .preference_lists = true,
-               .disruption = "only the share of the node added, removed or given another weight",
-               .cost = "O(1) expected; 10 to 18 bytes a token"},
-      .make = make,
-      .warnings = warnings};
+  static const SchemeDefinition definition = [] {
+    SchemeDefinition d = {
+        .info = {.name = "ring",
+                 .system = "slipring",
+                 .source = "Karger et al., Consistent Hashing and Random Trees, STOC 1997",
+                 .summary = "consistent hashing with virtual nodes on a 64-bit circle; the default",
+                 .options = {{"vnodes", ParameterType::kUnsigned, "512", "1..1048576", "tokens per unit of weight"},
+                             {"seed", ParameterType::kUnsigned, "0", "", "seed of the hash, for tokens and keys"}},
+                 .attributes = ring_variant_attributes(),
+                 .weights = Weights::kUsed,
+                 .zones = true,
+                 .preference_lists = true,
+                 .disruption = "only the share of the node added, removed or given another weight",
+                 .cost = "O(1) expected; 16 bytes a token, 8 of them touched by look-ups"},
+        .make = make,
+        .warnings = warnings};
+    for (const ParameterInfo& option : ring_variant_options()) d.info.options.push_back(option);
+    return d;
+  }();
   return definition;
 }
 

@@ -7,7 +7,7 @@
 // removes only its last tokens, and keys move only to or from that node.
 // Guarantee: adding a node takes its share from the others and moves nothing else; removing gives its share away.
 // Shares have a standard deviation of sqrt((n - 1) / (n * vnodes + 1)): 4.4 % with 512 vnodes.
-// Cost: O(1) expected, O(log n) for skewed tokens; 10 to 18 bytes a token. Source: Karger et al., STOC 1997.
+// Cost: O(1) expected, O(log n) for skewed tokens; 16 bytes a token. Source: Karger et al., STOC 1997.
 // Options give other hashes, labels, successor rules, explicit tokens and equal partitions (ring_variants.h).
 #pragma once
 
