@@ -37,6 +37,8 @@ class PointScheme : public Scheme {
                                  sizeof(Point) * 2, ring_.point(at), sizeof(Point) * 2, strict ? ')' : ']')};
   }
 
+  const PointRing<Point>& ring() const { return ring_; }
+
  protected:
   PointScheme(size_t member_count, PointRing<Point> ring, Successor successor = Successor::kInclusive)
       : Scheme(member_count), ring_(std::move(ring)), successor_(successor) {}
@@ -48,8 +50,6 @@ class PointScheme : public Scheme {
   virtual size_t position_of(Point h) const {
     return ring_.wrap(successor_ == Successor::kStrict ? ring_.after(h) : ring_.at_or_after(h));
   }
-
-  const PointRing<Point>& ring() const { return ring_; }
 
  private:
   PointRing<Point> ring_;

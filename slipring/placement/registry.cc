@@ -29,6 +29,23 @@
 #include "slipring/placement/varnish_shard.h"
 
 // Other systems' meshes, databases and libraries (a to z).
+#include "slipring/placement/buraksezer.h"
+#include "slipring/placement/cassandra.h"
+#include "slipring/placement/cilium_maglev.h"
+#include "slipring/placement/codis.h"
+#include "slipring/placement/couchbase.h"
+#include "slipring/placement/dynomite.h"
+#include "slipring/placement/envoy_maglev.h"
+#include "slipring/placement/envoy_ring_hash.h"
+#include "slipring/placement/ex_hash_ring.h"
+#include "slipring/placement/go_jump.h"
+#include "slipring/placement/groupcache.h"
+#include "slipring/placement/grpc_ring_hash.h"
+#include "slipring/placement/katran.h"
+#include "slipring/placement/mcrouter_ch3.h"
+#include "slipring/placement/mcrouter_rendezvous.h"
+#include "slipring/placement/redis_cluster.h"
+#include "slipring/placement/stathat.h"
 
 namespace slipring {
 namespace {
@@ -64,14 +81,33 @@ constexpr DefinitionFunction kProxiesServersClients[] = {
 };
 
 constexpr DefinitionFunction kMeshesDatabasesLibraries[] = {
-    nullptr,
+    buraksezer_scheme,
+    cassandra_scheme,
+    cilium_maglev_scheme,
+    codis_scheme,
+    couchbase_scheme,
+    dynomite_scheme,
+    envoy_maglev_scheme,
+    envoy_ring_hash_scheme,
+    ex_hash_ring_scheme,
+    go_jump_scheme,
+    groupcache_scheme,
+    grpc_ring_hash_scheme,
+    katran_scheme,
+    mcrouter_ch3_scheme,
+    mcrouter_rendezvous_scheme,
+    mcrouter_weighted_ch3_scheme,
+    mcrouter_weighted_furc_scheme,
+    mcrouter_weighted_rendezvous_scheme,
+    redis_cluster_scheme,
+    stathat_scheme,
 };
 
 std::vector<const SchemeDefinition*> make_table() {
   std::vector<const SchemeDefinition*> table;
   const auto append = [&](std::span<const DefinitionFunction> group) {
     for (const DefinitionFunction definition : group) {
-      if (definition != nullptr) table.push_back(&definition());
+      table.push_back(&definition());
     }
   };
   append(kNative);

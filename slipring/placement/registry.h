@@ -70,7 +70,7 @@ const SchemeDefinition* find_scheme(std::string_view name);
 // wrapping, without those of weight 0.
 class OrdinalScheme : public Scheme {
  public:
-  size_t preference_list(std::string_view key, std::span<NodeIndex> out) const final;
+  size_t preference_list(std::string_view key, std::span<NodeIndex> out) const override;
 
  protected:
   explicit OrdinalScheme(std::span<const Member> members);

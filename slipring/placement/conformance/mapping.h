@@ -25,11 +25,19 @@ struct Check {
   Column expected;  // by key: member indices in decimal (-1: nobody), or the text of the point
 };
 
+// What a mapping asked itself because no key's owner is asked for: a slot, a token, a table's entry or its checksum.
+struct Answer {
+  std::string question;  // a key, or "entry 7"
+  std::vector<std::string> expected;
+  std::vector<std::string> actual;
+};
+
 struct VectorCase {
   SchemeSpec spec;
   std::vector<Member> members;
   std::vector<std::string> keys;
   std::vector<Check> checks;
+  std::vector<Answer> answers;
 };
 
 // Takes the line apart; fields that it leaves are reported by map_line.
@@ -44,6 +52,9 @@ struct MappedSystem {
 std::vector<MappedSystem> memcached_mappings();
 std::vector<MappedSystem> proxy_mappings();
 std::vector<MappedSystem> npm_mappings();
+std::vector<MappedSystem> database_mappings();
+std::vector<MappedSystem> mesh_mappings();
+std::vector<MappedSystem> library_mappings();
 
 // The names of all systems that can be replayed, in the order of the table.
 std::vector<std::string_view> replayable_systems();

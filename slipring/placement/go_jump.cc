@@ -1,0 +1,52 @@
+#include "slipring/placement/go_jump.h"
+
+#include <fmt/format.h>
+
+#include "slipring/hash/xx.h"
+
+namespace slipring {
+namespace {
+
+class GoJump final : public OrdinalScheme {
+ public:
+  explicit GoJump(std::span<const Member> members) : OrdinalScheme(members) {}
+
+  NodeIndex owner(std::string_view key) const override {
+    return jump_bucket(xxh64(key), static_cast<uint32_t>(member_count()));
+  }
+
+  Explanation explain(std::string_view key) const override {
+    return {.point = fmt::format("{:016x}", xxh64(key)), .range = fmt::format("bucket {}", owner(key))};
+  }
+};
+
+Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+  return std::make_unique<GoJump>(input.members);
+}
+
+}  // namespace
+
+uint32_t jump_bucket(uint64_t key, uint32_t buckets) {
+  int64_t bucket = -1;
+  for (int64_t jump = 0; jump < buckets;) {
+    bucket = jump;
+    key = key * 2862933555777941757ULL + 1;
+    jump = static_cast<int64_t>(static_cast<double>(bucket + 1) *
+                                (static_cast<double>(int64_t{1} << 31) / static_cast<double>((key >> 33) + 1)));
+  }
+  return static_cast<uint32_t>(bucket);
+}
+
+const SchemeDefinition& go_jump_scheme() {
+  static const SchemeDefinition definition = {
+      .info = {.name = "go-jump",
+               .system = "dgryski/go-jump ba001c3f with XXH64",
+               .source = "Lamping and Veach, arXiv 1406.2294",
+               .summary = "jump consistent hash of XXH64 over the ordinals",
+               .disruption = "none but the new share when the last node is added or removed; no other may go",
+               .cost = "O(log n), no memory"},
+      .make = make};
+  return definition;
+}
+
+}  // namespace slipring

@@ -1,0 +1,100 @@
+#include "slipring/placement/mcrouter_ch3.h"
+
+#include <fmt/format.h>
+
+#include "slipring/placement/furc.h"
+#include "slipring/placement/weights.h"
+
+namespace slipring {
+namespace {
+
+constexpr std::string_view kSystem = "mcrouter (facebook/mcrouter 9d7f4342)";
+constexpr std::string_view kDisruption = "none when the last node is added or removed; nearly all keys otherwise";
+
+static_assert(kMembersMax <= kFurcMax);
+
+// The base of all three: a function of the key and the ordinals.
+class OrdinalHash : public OrdinalScheme {
+ public:
+  explicit OrdinalHash(std::span<const Member> members) : OrdinalScheme(members) {}
+
+  Explanation explain(std::string_view key) const final {
+    return {.point = fmt::format("node {} of {}", owner(key), member_count()), .range = ""};
+  }
+};
+
+class Ch3 final : public OrdinalHash {
+ public:
+  using OrdinalHash::OrdinalHash;
+
+  NodeIndex owner(std::string_view key) const override { return furc_hash(key, static_cast<uint32_t>(member_count())); }
+};
+
+using WeightedHash = uint32_t (*)(std::string_view, std::span<const double>);
+
+class WeightedOrdinalHash final : public OrdinalHash {
+ public:
+  WeightedOrdinalHash(std::span<const Member> members, WeightedHash hash)
+      : OrdinalHash(members), weights_(decimal_weights(members)), hash_(hash) {}
+
+  NodeIndex owner(std::string_view key) const override { return hash_(key, weights_); }
+
+ private:
+  std::vector<double> weights_;
+  WeightedHash hash_;
+};
+
+Result<std::unique_ptr<const Scheme>> make_ch3(const SchemeInput& input) {
+  return std::make_unique<Ch3>(input.members);
+}
+
+template <WeightedHash hash>
+Result<std::unique_ptr<const Scheme>> make_weighted(const SchemeInput& input) {
+  for (const Member& member : input.members) {
+    if (member.weight_milli > 1000) {
+      return fail(Code::kInvalidArgument, fmt::format("node {}: weight must be 0 to 1", member.name));
+    }
+  }
+  return std::make_unique<WeightedOrdinalHash>(input.members, hash);
+}
+
+}  // namespace
+
+const SchemeDefinition& mcrouter_ch3_scheme() {
+  static const SchemeDefinition definition = {.info = {.name = "mcrouter-ch3",
+                                                       .system = kSystem,
+                                                       .source = "lib/fbi/hash.c of mcrouter",
+                                                       .summary = "furc hash of the key over the ordinals",
+                                                       .disruption = kDisruption,
+                                                       .cost = "O(log n), no memory"},
+                                              .make = make_ch3};
+  return definition;
+}
+
+const SchemeDefinition& mcrouter_weighted_ch3_scheme() {
+  static const SchemeDefinition definition = {
+      .info = {.name = "mcrouter-weighted-ch3",
+               .system = kSystem,
+               .source = "WeightedCh3HashFunc of mcrouter",
+               .summary = "ch3 with salted keys, accepted by SpookyHash at weights 0 to 1",
+               .weights = Weights::kUsed,
+               .disruption = kDisruption,
+               .cost = "O(log n) a try, 8 bytes a node"},
+      .make = make_weighted<weighted_ch3_hash>};
+  return definition;
+}
+
+const SchemeDefinition& mcrouter_weighted_furc_scheme() {
+  static const SchemeDefinition definition = {
+      .info = {.name = "mcrouter-weighted-furc",
+               .system = kSystem,
+               .source = "WeightedFurcHash (WeightedCh4) of mcrouter",
+               .summary = "furc hash that accepts by the next bits of its stream at weights 0 to 1",
+               .weights = Weights::kUsed,
+               .disruption = kDisruption,
+               .cost = "O(log n) a try, 8 bytes a node"},
+      .make = make_weighted<weighted_furc_hash>};
+  return definition;
+}
+
+}  // namespace slipring
