@@ -1,4 +1,6 @@
-// Checks on programmer errors. They stay on in production and end the process; input from outside never reaches one.
+// Checks on programmer errors. They stay on in production and end the process with the place and the reason.
+//
+// Invariant: input from outside never reaches one. Thread-safety: any thread.
 #pragma once
 
 namespace slipring {

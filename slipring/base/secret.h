@@ -1,4 +1,6 @@
 // Passwords and ids from the kernel's random source.
+//
+// Invariant: 128 bits that nobody can guess; whoever holds one never prints it. Thread-safety: any thread.
 #pragma once
 
 #include <string>
