@@ -75,7 +75,7 @@ TEXT_SUFFIXES = (".h", ".cc", ".c", ".py", ".md", ".txt", ".cmake", ".json", ".j
                  ".service", ".sh", "")
 HEADER_COMMENT_LINES = (2, 16)
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+INCLUDE = re.compile(r'^[ \t]*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 findings = []
 

@@ -22,7 +22,7 @@ RATIO_TARGETS = {"slipring": 1.0, "slipring/topology": 2.0, "slipring/rebalance"
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 SLEEPS = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\(")
-ASSERTS = re.compile(r"\b(EXPECT|ASSERT|RC_ASSERT|FAIL|ADD_FAILURE|SUCCEED)\w*|\b(expect|assert|check|verify)\w*\(")
+ASSERTS = re.compile(r"\b(EXPECT|ASSERT|RC_ASSERT|FAIL|ADD_FAILURE|SUCCEED)\w*|\b(expect|assert|check|verify)\w*\s*[<(]")
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum)\b|^\s*extern\s*$")
 TEST_NAME = re.compile(r"^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
@@ -50,17 +50,23 @@ def code_only(text):
     return pattern.sub(replace, re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", " ", text))
 
 
+def without_nested(text, pattern, mark):
+    """`text` with everything that `pattern` matches, innermost first, replaced by `mark`."""
+    while True:
+        inner = re.sub(pattern, mark, text)
+        if inner == text:
+            return text
+        text = inner
+
+
 def opens_function(head):
     """Whether the text in front of a brace is that of a function's body."""
-    if SCOPE.search(re.sub(r"<[^<>]*>", "", head)) and "(" not in head:
+    flat = re.sub(r"operator\s*(\(\)|[^\w\s(]+)", "operator", head).replace("->", " ")
+    flat = without_nested(flat, r"\([^()]*\)", "@")
+    flat = without_nested(flat, r"<[^<>]*>", " ")
+    if SCOPE.search(flat) and "@" not in flat:
         return False
-    flat = re.sub(r"operator\S+", "operator", head)
-    while True:
-        inner = re.sub(r"\([^()]*\)", "@", flat)
-        if inner == flat:
-            break
-        flat = inner
-    return "@" in flat and "=" not in flat
+    return "@" in flat and "=" not in flat and "(" not in flat
 
 
 def functions(code):
@@ -87,12 +93,14 @@ def functions(code):
             if depth_of_body is not None and depth == depth_of_body:
                 yield head, code.count("\n", 0, body_start) + 1, code.count("\n", 0, at) + 1, code[body_start:at]
                 depth_of_body = None
-        if depth_of_body is None:
+        # A brace inside parentheses, as in f(T t = {}), ends nothing.
+        if depth_of_body is None and code.count("(", start, at) <= code.count(")", start, at):
             start = match.end()
 
 
 def is_test(path):
-    return path.endswith("_test.cc") or path.startswith(("tests/", "fuzz/")) or "testing" in os.path.basename(path)
+    return path.endswith("_test.cc") or path.startswith(("tests/", "fuzz/")) or re.search(
+        r"testing|contract", os.path.basename(path)) is not None
 
 
 def is_table(lines):
