@@ -1,4 +1,5 @@
-// What a controller is started with. Thread-safety: values.
+// What a controller is started with.
+// Thread-safety: values.
 #pragma once
 
 #include <string>

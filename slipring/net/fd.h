@@ -1,4 +1,5 @@
-// Owns one file descriptor. Thread-safety: one owner.
+// Owns one file descriptor, closed once.
+// Thread-safety: one owner.
 #pragma once
 
 #include <unistd.h>
