@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "slipring/protocol/rdb/crc64.h"
+#include "slipring/protocol/rdb/frame.h"
 #include "slipring/protocol/rdb/lzf.h"
 #include "slipring/protocol/rdb/value_reader.h"
 
 namespace slipring::rdb {
 namespace {
 
-constexpr size_t kFooterBytes = 10;
 // RDB versions whose types we know: Redis up to 12; Valkey 9 counts from 80.
 constexpr uint64_t kVersionMax = 12;
 constexpr uint64_t kVersionValkey9 = 80;
