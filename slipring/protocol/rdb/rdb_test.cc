@@ -185,7 +185,7 @@ TEST(Value, WhatCannotBeIsRefused) {
   EXPECT_EQ(error_of(bytes({2, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 'a'})),
             "rdb value: count larger than the value");
   EXPECT_EQ(error_of(bytes(
-                {24, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 'f', 1, 'v'})),
+                {24, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 'f', 1, 'v'})),
             "rdb value: a field's expiry is out of range");
 }
 
