@@ -51,6 +51,7 @@ Backend::Backend(Worker& worker, Target target, resp::Version version)
 }
 
 Backend::~Backend() {
+  if (dirty_) worker_.forget(*this);
   close_socket();
   fail_all(error_text(": the router is stopping, outcome unknown"));
 }

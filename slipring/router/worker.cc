@@ -10,7 +10,7 @@
 namespace slipring::router {
 namespace {
 
-constexpr size_t kReadBytes = 64u << 10;
+constexpr size_t kReadBytes = 256u << 10;
 constexpr Millis kTick{50};
 constexpr uint32_t kTicksPerSecond = 20;
 constexpr Millis kAcceptAgain{100};

@@ -119,6 +119,7 @@ class Worker {
   bool over_memory() const;
   void mark_dirty(Client& client) { dirty_clients_.push_back(&client); }
   void mark_dirty(Backend& backend) { dirty_backends_.push_back(&backend); }
+  void forget(Backend& backend) { std::erase(dirty_backends_, &backend); }
   // The client's next command waits until release() or try_again().
   void hold_back(Client& client);
 
