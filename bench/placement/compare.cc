@@ -180,6 +180,142 @@ void compare_search(size_t nodes, size_t vnodes, const Settings& settings) {
   group.run(settings);
 }
 
+std::vector<Member> fleet(size_t n) {
+  std::vector<Member> members;
+  for (size_t i = 0; i < n; ++i) members.push_back({.name = fmt::format("10.0.{}.{}", i / 250, i % 250 + 1)});
+  return members;
+}
+
+std::shared_ptr<const Scheme> scheme_of(const SchemeSpec& spec, size_t nodes) {
+  auto made = make_scheme(spec, fleet(nodes));
+  if (!made) fmt::print(stderr, "{}\n", made.error().message);
+  SLIPRING_CHECK(made.has_value(), "a scheme of this benchmark");
+  return std::move(*made);
+}
+
+// libmemcached's weighted ketama over the same hosts.
+class Libmemcached {
+ public:
+  explicit Libmemcached(size_t nodes) : handle_(memcached_create(nullptr)) {
+    memcached_behavior_set(handle_, MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED, 1);
+    memcached_server_list_st list = nullptr;
+    memcached_return_t status = MEMCACHED_SUCCESS;
+    for (const Member& m : fleet(nodes)) {
+      list = memcached_server_list_append_with_weight(list, m.name.c_str(), 11211, 1, &status);
+    }
+    memcached_server_push(handle_, list);
+    memcached_server_list_free(list);
+  }
+  ~Libmemcached() { memcached_free(handle_); }
+  uint32_t owner(std::string_view key) const { return memcached_generate_hash(handle_, key.data(), key.size()); }
+
+ private:
+  memcached_st* handle_;
+};
+
+// Keys of 24 bytes.
+std::vector<std::string> keys_of(size_t n) {
+  Random random(5);
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < n; ++i) keys.push_back(fmt::format("user:{:019}", random.next() >> 1));
+  return keys;
+}
+
+class WholeLookups {
+ public:
+  WholeLookups(std::string title)
+      : group_(std::move(title)), keys_(keys_of(1 << 14)), views_(keys_.begin(), keys_.end()) {}
+
+  template <typename Owner>
+  void add(std::string name, Owner owner) {
+    group_.add(std::move(name), views_.size(), [this, owner] {
+      uint64_t sum = 0;
+      for (const std::string_view key : views_) sum += owner(key);
+      return sum;
+    });
+  }
+  void add_batch(std::string name, const Scheme* scheme) {
+    group_.add(std::move(name), views_.size(), [this, scheme] {
+      owners_.resize(views_.size());
+      scheme->owners(views_, owners_);
+      uint64_t sum = 0;
+      for (const NodeIndex owner : owners_) sum += owner;
+      return sum;
+    });
+  }
+  void run(const Settings& settings) { group_.run(settings); }
+  std::span<const std::string_view> keys() const { return views_; }
+
+ private:
+  Group group_;
+  std::vector<std::string> keys_;
+  std::vector<std::string_view> views_;
+  std::vector<NodeIndex> owners_;
+};
+
+void compare_whole_lookups(size_t nodes, const Settings& settings) {
+  const Libmemcached theirs(nodes);
+  const auto ketama = scheme_of({.name = "libmemcached", .options = {{"ketama_weighted", "true"}}}, nodes);
+  const auto ring = scheme_of({.options = {{"vnodes", "160"}}}, nodes);
+  const auto fine = scheme_of({}, nodes);
+  const auto grown = scheme_of({.options = {{"vnodes", "160"}}}, nodes + 1);
+  const auto maglev = scheme_of({.name = "maglev"}, nodes);
+  const OwnershipMap table = *maglev->ownership();
+  std::vector<uint32_t> plain_table;
+  for (const OwnedRange& slot : table.ranges) plain_table.push_back(slot.owner);
+  WholeLookups group(fmt::format("whole look-up, 24-byte keys, {} servers", nodes));
+  for (const std::string_view key : group.keys()) {
+    SLIPRING_CHECK(ketama->owner(key) == theirs.owner(key), "our ketama is theirs, key for key");
+  }
+  group.add("libmemcached weighted ketama", [&](std::string_view key) { return theirs.owner(key); });
+  group.add("slipring's libmemcached scheme (MD5 ketama)", [&](std::string_view key) { return ketama->owner(key); });
+  group.add("slipring ring, 160 vnodes", [&](std::string_view key) { return ring->owner(key); });
+  group.add("slipring ring, 512 vnodes (default)", [&](std::string_view key) { return fine->owner(key); });
+  group.add("slipring ring, two placements (during a plan)",
+            [&](std::string_view key) { return ring->owner(key) + grown->owner(key); });
+  group.add("Maglev table, XXH3 inline, no interface",
+            [&](std::string_view key) { return plain_table[xxh3_64(key) % plain_table.size()]; });
+  group.add("slipring maglev", [&](std::string_view key) { return maglev->owner(key); });
+  group.add_batch("slipring ring, 160 vnodes, batch", ring.get());
+  group.run(settings);
+}
+
+// Best of three builds, and the memory of the search structure.
+void print_build(size_t nodes, size_t vnodes, const Settings& settings) {
+  const auto members = fleet(nodes);
+  const SchemeSpec spec = {.options = {{"vnodes", std::to_string(vnodes)}}};
+  double best = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    best = std::min(best, seconds_of([&] { sink = sink + (*make_scheme(spec, members))->owner("k"); }));
+  }
+  const double mib =
+      static_cast<double>(
+          PointRing<uint64_t>(random_points<uint64_t>(nodes, vnodes), Ties::kKeepInOrder).memory_bytes()) /
+      (1 << 20);
+  if (settings.json) {
+    fmt::print("{{\"build\":\"{} x {}\",\"ms\":{:.2f},\"mib\":{:.2f}}}\n", nodes, vnodes, best * 1e3, mib);
+  } else {
+    fmt::print("| {} x {} | {:.2f} | {:.2f} |\n", nodes, vnodes, best * 1e3, mib);
+  }
+}
+
+void run_all(const Settings& settings) {
+  compare_search<uint64_t>(100, 160, settings);
+  compare_search<uint64_t>(100, 512, settings);
+  compare_search<uint64_t>(1000, 160, settings);
+  compare_search<uint64_t>(10000, 160, settings);
+  compare_search<uint32_t>(100, 160, settings);
+  compare_search<uint32_t>(1000, 160, settings);
+  compare_search<uint32_t>(10000, 160, settings);
+  compare_whole_lookups(100, settings);
+  compare_whole_lookups(1000, settings);
+  if (!settings.json) fmt::print("\n## build of `ring`\n| nodes x vnodes | ms | MiB |\n|---|---|---|\n");
+  print_build(100, 160, settings);
+  print_build(100, 512, settings);
+  print_build(1000, 160, settings);
+  print_build(10000, 160, settings);
+}
+
 }  // namespace
 }  // namespace slipring
 
@@ -189,11 +325,5 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--json") == 0) settings.json = true;
     if (std::strcmp(argv[i], "--quick") == 0) settings.rounds = 10;
   }
-  using slipring::compare_search;
-  compare_search<uint64_t>(100, 160, settings);
-  compare_search<uint64_t>(1000, 160, settings);
-  compare_search<uint64_t>(10000, 160, settings);
-  compare_search<uint32_t>(100, 160, settings);
-  compare_search<uint32_t>(1000, 160, settings);
-  compare_search<uint32_t>(10000, 160, settings);
+  slipring::run_all(settings);
 }
