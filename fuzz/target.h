@@ -1,0 +1,30 @@
+// What the fuzz targets share: their input as a view, and checks that end the process.
+//
+// Invariant: a failed check prints its name, so a finding is recognised. Thread-safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace slipring::fuzz {
+
+inline void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "fuzz: %s\n", what);
+  std::abort();
+}
+
+// The fault of the canary build: `reached` is what a fuzzer must find a way to.
+inline void canary([[maybe_unused]] bool reached) {
+#ifdef SLIPRING_CANARY
+  require(!reached, "canary: planted fault");
+#endif
+}
+
+inline std::string_view view(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+}  // namespace slipring::fuzz
