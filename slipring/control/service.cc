@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "slipring/base/parse.h"
 
 namespace slipring::control {
@@ -20,11 +18,6 @@ std::string describe(const NodeWeight& weight) {
 }
 
 }  // namespace
-
-bool refuses(const std::vector<Finding>& findings) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& f) { return f.severity == Severity::kRefuse; });
-}
 
 bool is_final(PlanState state) {
   return state == PlanState::kCompleted || state == PlanState::kRolledBack || state == PlanState::kCancelled;

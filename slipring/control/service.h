@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "slipring/base/result.h"
+#include "slipring/rebalance/preflight.h"
 #include "slipring/topology/snapshot.h"
 
 namespace slipring::control {
@@ -30,19 +31,10 @@ namespace slipring::control {
 // ---- preflight
 // -------------------------------------------------------------------------------------------------------
 
-enum class Severity : uint8_t { kNote = 0, kWarn = 1, kRefuse = 2 };
-
-// One thing that preflight found. A plan starts only when no finding refuses.
-struct Finding {
-  Severity severity = Severity::kNote;
-  std::string check;    // stable snake_case name of the check: "maxmemory_policy"
-  std::string subject;  // what it is about: "node n4"
-  std::string message;  // what is so: "maxmemory-policy is allkeys-lru, which may throw away keys of a store pool"
-  std::string todo;     // what to do about it: "CONFIG SET maxmemory-policy noeviction on 10.0.0.4:6379"
-
-  bool operator==(const Finding&) const = default;
-};
-bool refuses(const std::vector<Finding>& findings);
+// One thing that preflight found, and what to do about it. A plan starts only when no finding refuses.
+using rebalance::Finding;
+using rebalance::refuses;
+using rebalance::Severity;
 
 // ---- status
 // ----------------------------------------------------------------------------------------------------------

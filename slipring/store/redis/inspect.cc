@@ -123,11 +123,16 @@ void take_config(const Fields& config, ServerFacts& facts) {
 
 }  // namespace
 
-Result<ServerFacts> inspect(Client& client, const Clock& clock) {
+Result<ServerFacts> pulse(Client& client) {
   ServerFacts facts;
   facts.address = client.endpoint().address;
   SLIPRING_ASSIGN(const Fields info, client.info("everything"));
   take_info(info, facts);
+  return facts;
+}
+
+Result<ServerFacts> inspect(Client& client, const Clock& clock) {
+  SLIPRING_ASSIGN(ServerFacts facts, pulse(client));
   SLIPRING_ASSIGN(
       const Fields settings,
       config(client, {"appendfsync", "save", "min-replicas-to-write", "repl-diskless-sync", "repl-diskless-sync-delay",

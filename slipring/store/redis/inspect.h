@@ -15,6 +15,9 @@ inline constexpr std::string_view kOwnConnectionPrefix = "slipring/";
 // kUnavailable: the server does not answer or is LOADING; kPermissionDenied: the user may not read what is needed.
 Result<ServerFacts> inspect(Client& client, const Clock& clock);
 
+// Of inspect() only what one INFO tells; settings and clients are left empty.
+Result<ServerFacts> pulse(Client& client);
+
 // Only run id, role and replication id: one INFO round trip, for the checks inside a hold.
 struct LiveState {
   ServerIdentity identity;

@@ -1,0 +1,189 @@
+// The leader's dealings with routers: enrolment, generations, users on the servers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slipring/base/log.h"
+#include "slipring/control/leader.h"
+
+namespace slipring::control {
+namespace {
+
+// Compares without telling by its time how much was right.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+}  // namespace
+
+void Leader::on_message(ConnectionId connection, channel::Message message) {
+  if (auto* hello = std::get_if<channel::Hello>(&message)) {
+    return router_tasks_.submit(
+        [this, connection, h = std::move(*hello)]() mutable { enroll(connection, std::move(h)); });
+  }
+  const std::optional<RouterLink> link = links_.find(connection);
+  if (!link) return parts_.hub.drop(connection);
+  if (const auto* ack = std::get_if<channel::EpochAck>(&message)) {
+    links_.epoch_acknowledged(connection, *ack);
+    for (const auto& r : open_runners()) r->routers_changed();
+  } else if (const auto* attempt = std::get_if<channel::AttemptAck>(&message)) {
+    for (const auto& r : open_runners()) r->acknowledged(attempt->attempt, attempt->generation);
+  } else if (const auto* withdraw = std::get_if<channel::WithdrawRequest>(&message)) {
+    for (const auto& r : open_runners()) r->withdraw_asked(withdraw->attempt);
+  } else if (const auto* request = std::get_if<channel::GenerationRequest>(&message)) {
+    router_tasks_.submit([this, id = link->id, fenced = request->fenced_generation] { regenerate(id, fenced); });
+  } else if (const auto* beat = std::get_if<channel::RouterHeartbeat>(&message)) {
+    links_.heartbeat(connection, beat->stats);
+  } else {
+    parts_.hub.drop(connection);
+  }
+}
+
+void Leader::on_gone(ConnectionId connection) {
+  links_.gone(connection);
+  for (const auto& r : open_runners()) r->routers_changed();
+}
+
+std::string Leader::refuse_reason(const channel::Hello& hello) const {
+  if (hello.protocol != channel::kProtocolVersion) {
+    return fmt::format("this controller speaks channel protocol {}, the router {}; run the same release",
+                       channel::kProtocolVersion, hello.protocol);
+  }
+  if (!same_secret(hello.token, parts_.join_token)) return "wrong join token; use the controller's channel token file";
+  if (links_.alive(hello.router_id)) {
+    return fmt::format("a router {} is connected already; give each router an id of its own", hello.router_id);
+  }
+  return "";
+}
+
+void Leader::enroll(ConnectionId connection, channel::Hello hello) {
+  if (!parts_.hub.heard(connection)) return;
+  std::string reason = refuse_reason(hello);
+  if (reason.empty()) {
+    wait_for_closed_attempt();
+    if (ending_) return;
+    Result<RouterRecord> record = fail(Code::kUnavailable, "");
+    {
+      const std::lock_guard lock(book_mutex_);
+      record = book_.enroll(hello.router_id, hello.listen, hello.generation);
+    }
+    if (record) {
+      sync_users_everywhere();
+      links_.welcome(connection, *record, hello);
+      log(LogLevel::kInfo, "control", "router {} joins on generation {}", record->id, record->active.generation);
+      for (const auto& r : open_runners()) r->routers_changed();
+      return;
+    }
+    reason = record.error().message;
+  }
+  log(LogLevel::kWarn, "control", "router {} refused: {}", hello.router_id, reason);
+  parts_.hub.send(connection, channel::Refused{reason, ""});
+  parts_.hub.drop(connection);
+}
+
+// While an attempt is open no router user comes into being on its servers.
+void Leader::wait_for_closed_attempt() {
+  std::unique_lock lock(mutex_);
+  attempt_closed_.wait(lock, [&] { return ending_ || !attempt_; });
+}
+
+bool Leader::attempt_open_on(const std::string& address) {
+  for (const auto& r : open_runners()) {
+    const PlanView view = r->view();
+    if (!view.open_attempt) continue;
+    const rebalance::GroupRecord& group = view.groups[view.open_attempt->group].record;
+    if (group.source.address == address) return true;
+    for (const rebalance::GroupMove& move : group.moves) {
+      if (move.target.address == address) return true;
+    }
+  }
+  return false;
+}
+
+void Leader::regenerate(const std::string& id, uint64_t fenced) {
+  wait_for_closed_attempt();
+  if (ending_) return;
+  Result<RouterRecord> record = fail(Code::kUnavailable, "");
+  {
+    const std::lock_guard lock(book_mutex_);
+    const auto known = book_.routers().find(id);
+    if (known == book_.routers().end()) return;
+    if (known->second.active.generation == fenced) {
+      std::vector<uint64_t> keep;
+      for (const channel::Credentials& c : book_.live()) {
+        if (c.generation != fenced) keep.push_back(c.generation);
+      }
+      if (auto struck = book_.strike_all_but(keep); !struck) return;
+    }
+    record = book_.replenish(id, true);
+  }
+  if (!record) return log(LogLevel::kWarn, "control", "router {}: {}", id, record.error().message);
+  sync_users_everywhere();
+  links_.renew(*record);
+  log(LogLevel::kInfo, "control", "router {} goes on with generation {}", id, record->active.generation);
+  for (const auto& r : open_runners()) r->routers_changed();
+}
+
+// An attempt removes the spare generations; connected routers get new ones.
+void Leader::refill_spares() {
+  wait_for_closed_attempt();
+  if (ending_) return;
+  std::vector<RouterRecord> renewed;
+  {
+    const std::lock_guard lock(book_mutex_);
+    for (const auto& [id, known] : std::map(book_.routers())) {
+      if (known.spare.generation != 0 || known.active.generation == 0 || !links_.alive(id)) continue;
+      if (auto record = book_.replenish(id, false)) renewed.push_back(std::move(*record));
+    }
+  }
+  if (renewed.empty()) return;
+  sync_users_everywhere();
+  for (const RouterRecord& record : renewed) links_.renew(record);
+  for (const auto& r : open_runners()) r->routers_changed();
+}
+
+std::string Leader::prefix_of(const std::string& address) {
+  const std::shared_ptr<const Snapshot> snapshot = current();
+  for (const Pool& pool : snapshot->pools) {
+    const auto has = [&](const Layout& layout) {
+      return std::any_of(layout.nodes.begin(), layout.nodes.end(),
+                         [&](const Node& n) { return n.instance.address == address; });
+    };
+    if (has(pool.layout) || (pool.plan && has(pool.plan->next))) return pool.key_prefix;
+  }
+  return "";
+}
+
+bool Leader::sync_users(const std::string& address) {
+  std::vector<channel::Credentials> live;
+  {
+    const std::lock_guard lock(book_mutex_);
+    live = book_.live();
+  }
+  const std::lock_guard lock(users_mutex_);
+  if (attempt_open_on(address)) return false;
+  const Status synced = access_.sync_router_users(address, live, prefix_of(address));
+  if (!synced) log(LogLevel::kWarn, "control", "users: {}", synced.error().message);
+  return synced.has_value();
+}
+
+void Leader::sync_users_everywhere() {
+  std::set<std::string> addresses;
+  for (const Pool& pool : current()->pools) {
+    for (const Node& node : pool.layout.nodes) addresses.insert(node.instance.address);
+    if (!pool.plan) continue;
+    for (const Node& node : pool.plan->next.nodes) addresses.insert(node.instance.address);
+  }
+  // A server that is down gets its users when it comes back (node_watch.h); waiting for it would keep routers out.
+  std::vector<std::thread> threads;
+  for (const std::string& address : addresses) {
+    if (watch_ != nullptr && watch_->pulse(address).state == NodeState::kDown) continue;
+    threads.emplace_back([this, address] { sync_users(address); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace slipring::control

@@ -1,0 +1,90 @@
+// The controller's access to store servers: its own users of this term, the routers' users, the mover's credentials.
+// Every server has an administrator whose password comes from a file; with it the controller only makes the users of
+// its term and removes those of older terms, everything else runs under the term's own user, so that a newer leader can
+// end it.
+//
+// Invariant: nothing is done on a server under a term before older terms are removed there, and a term that finds a
+// newer one on a server withdraws its own users and fails. Thread-safety: any thread; calls block on servers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slipring/base/clock.h"
+#include "slipring/base/result.h"
+#include "slipring/channel/messages.h"
+#include "slipring/control/secret_file.h"
+#include "slipring/store/redis/client.h"
+#include "slipring/store/server_facts.h"
+
+namespace slipring::control {
+
+class NodeAccess {
+ public:
+  using CredentialsOf = std::function<Result<NodeCredential>(const std::string& address)>;
+
+  NodeAccess(CredentialsOf credentials_of, const Clock& clock, std::string cluster_id, uint64_t term);
+
+  // Makes this term's users on the server and removes those of older terms, durably. kFailedPrecondition: a newer term
+  // has been there.
+  Status fence_terms(const std::string& address);
+  // How the mover logs in; fences older terms first if that was not done yet.
+  Result<redis::Endpoint> mover_endpoint(const std::string& address);
+
+  // Makes the router users of the server exactly these.
+  Status sync_router_users(const std::string& address, std::span<const channel::Credentials> wanted,
+                           std::string_view key_prefix);
+  // Removes every router user of this cluster whose generation is not in `keep`, durably.
+  Status fence_routers(const std::string& address, std::span<const uint64_t> keep);
+  struct RouterUsers {
+    std::vector<uint64_t> generations;  // ascending
+    ServerIdentity identity;            // read after the list
+  };
+  Result<RouterUsers> router_users(const std::string& address);
+
+  Result<ServerFacts> inspect(const std::string& address);
+  // Of inspect() only what one INFO tells: identity, loading, keys, memory.
+  Result<ServerFacts> pulse(const std::string& address);
+  // Waits until a background save or rewrite that began after `since_ms` (wall clock) has ended well; nothing to do
+  // where the server persists nothing. kUnavailable: it failed or takes too long; ask again.
+  Status ensure_persisted(const std::string& address, int64_t since_ms);
+
+  // A connection under the term's controller user, for work of its own. Fences older terms first if needed.
+  Result<redis::Client> connect(const std::string& address);
+
+  // Forgets that the server was fenced: its process is another one.
+  void forget(const std::string& address);
+
+ private:
+  struct Server {
+    std::mutex mutex;
+    redis::Client client;
+    bool fenced = false;
+    int64_t persisted_since_ms = 0;  // a save that began then has ended well
+  };
+  std::shared_ptr<Server> server(const std::string& address);
+  Status fence_terms(const std::string& address, Server& server);
+  Status connect(const std::string& address, Server& server);
+  // Runs `work` on the server's shared connection; a connection that broke earlier is replaced.
+  template <typename Work>
+  auto with_client(const std::string& address, Work work) -> decltype(work(std::declval<redis::Client&>()));
+  Status save_and_wait(redis::Client& client);
+  Status delete_generations(redis::Client& client, std::span<const uint64_t> keep);
+
+  CredentialsOf credentials_of_;
+  const Clock& clock_;
+  const std::string cluster_id_;
+  const uint64_t term_;
+  const std::string controller_password_;
+  const std::string mover_password_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Server>> servers_;
+};
+
+}  // namespace slipring::control

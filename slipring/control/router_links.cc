@@ -1,0 +1,133 @@
+#include "slipring/control/router_links.h"
+
+#include <algorithm>
+
+#include "slipring/topology/codec.h"
+
+namespace slipring::control {
+
+void RouterLinks::publish(std::shared_ptr<const Snapshot> snapshot) {
+  std::string encoded = encode_snapshot(*snapshot);
+  const std::lock_guard lock(mutex_);
+  current_ = std::move(snapshot);
+  encoded_ = std::move(encoded);
+  for (const auto& [connection, link] : links_) hub_.send(connection, channel::SnapshotPush{encoded_});
+}
+
+std::shared_ptr<const Snapshot> RouterLinks::current() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+void RouterLinks::send_open(const RouterLink& link) const {
+  const std::vector<uint64_t>& asked = open_->attempt.generations;
+  if (!std::binary_search(asked.begin(), asked.end(), link.generation)) return;
+  hub_.send(link.connection, channel::AttemptOpen{open_->attempt.number, open_->attempt.epoch, open_->pool,
+                                                  open_->moves, open_->hold_bound_ms, open_->hold_max_ms});
+}
+
+void RouterLinks::welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello) {
+  const std::lock_guard lock(mutex_);
+  RouterLink& link = links_[connection];
+  link.connection = connection;
+  link.id = record.id;
+  link.listen = record.listen;
+  link.generation = hello.generation == record.active.generation ? hello.generation : 0;
+  hub_.welcome(connection, term_);
+  hub_.send(connection, channel::Welcome{term_, record.active, record.spare});
+  hub_.send(connection, channel::SnapshotPush{encoded_});
+  if (open_) send_open(link);
+  hub_.send(connection, channel::Synced{});
+}
+
+void RouterLinks::gone(ConnectionId connection) {
+  const std::lock_guard lock(mutex_);
+  links_.erase(connection);
+}
+
+void RouterLinks::renew(const RouterRecord& record) {
+  const std::lock_guard lock(mutex_);
+  const RouterLink* link = by_id(record.id);
+  if (link != nullptr) hub_.send(link->connection, channel::NewGeneration{record.active, record.spare});
+}
+
+void RouterLinks::open_attempt(const rebalance::AnnounceOpen& open) {
+  const std::lock_guard lock(mutex_);
+  open_ = open;
+  for (const auto& [connection, link] : links_) send_open(link);
+}
+
+void RouterLinks::close_attempt(const rebalance::AnnounceClosed& closed) {
+  const std::lock_guard lock(mutex_);
+  if (open_ && open_->attempt.number == closed.attempt) open_.reset();
+  const auto outcome = closed.committed ? channel::AttemptOutcome::kCommitted : channel::AttemptOutcome::kWithdrawn;
+  for (const auto& [connection, link] : links_) {
+    hub_.send(connection, channel::AttemptClosed{closed.attempt, outcome, closed.epoch});
+  }
+}
+
+bool RouterLinks::epoch_acknowledged(ConnectionId connection, const channel::EpochAck& ack) {
+  const std::lock_guard lock(mutex_);
+  const auto it = links_.find(connection);
+  if (it == links_.end()) return false;
+  it->second.epoch = ack.epoch;
+  it->second.generation = ack.generation;
+  return true;
+}
+
+bool RouterLinks::heartbeat(ConnectionId connection, const channel::RouterStats& stats) {
+  const std::lock_guard lock(mutex_);
+  const auto it = links_.find(connection);
+  if (it == links_.end()) return false;
+  it->second.stats = stats;
+  return true;
+}
+
+const RouterLink* RouterLinks::by_id(const std::string& id) const {
+  for (const auto& [connection, link] : links_) {
+    if (link.id == id) return &link;
+  }
+  return nullptr;
+}
+
+bool RouterLinks::is_alive(const RouterLink& link) const {
+  const auto heard = hub_.heard(link.connection);
+  return heard && clock_.now() - *heard < Millis(channel::kHeartbeatTimeoutMs);
+}
+
+std::optional<RouterLink> RouterLinks::find(ConnectionId connection) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = links_.find(connection);
+  return it == links_.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<RouterLink> RouterLinks::alive(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const RouterLink* link = by_id(id);
+  return link != nullptr && is_alive(*link) ? std::optional(*link) : std::nullopt;
+}
+
+std::optional<int64_t> RouterLinks::silent_ms(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const RouterLink* link = by_id(id);
+  const auto heard = link == nullptr ? std::nullopt : hub_.heard(link->connection);
+  if (!heard) return std::nullopt;
+  return std::chrono::duration_cast<Millis>(clock_.now() - *heard).count();
+}
+
+std::vector<rebalance::RouterView> RouterLinks::views(const std::map<std::string, RouterRecord>& routers) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<rebalance::RouterView> views;
+  for (const auto& [id, record] : routers) {
+    const RouterLink* link = by_id(id);
+    const bool alive = link != nullptr && is_alive(*link);
+    for (const channel::Credentials* c : {&record.active, &record.spare}) {
+      if (c->generation == 0) continue;
+      const bool serves = alive && link->generation == c->generation;
+      views.push_back({c->generation, id, serves, serves ? link->epoch : Epoch{0}});
+    }
+  }
+  return views;
+}
+
+}  // namespace slipring::control
