@@ -165,8 +165,7 @@ inline Snapshot valid_snapshot(uint64_t seed) {
     const int port = 1000 * static_cast<int>(p + 1);
     Pool pool{fmt::format("pool-{}", p), PoolKind::kStore, "", make_layout(1 + random.below(6), port), std::nullopt};
     if (random.chance(0.5)) {
-      constexpr uint32_t kSlices[] = {1, 16, 256, 4096};
-      OpenPlan plan{1 + random.below(9), make_layout(1 + random.below(6), port), kSlices[random.below(3)], {}};
+      OpenPlan plan{1 + random.below(9), make_layout(1 + random.below(6), port), random.chance(0.5) ? 1u : 16u, {}};
       plan.moves = all_moves(pool.layout, plan.next, plan.slices);
       for (MoveOwner& move : plan.moves) move.target_owns = random.chance(0.5);
       pool.plan = std::move(plan);
