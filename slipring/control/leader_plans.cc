@@ -102,6 +102,7 @@ Result<Leader::Draft> Leader::draft(const ChangeRequest& request) {
   }
   SLIPRING_ASSIGN(Layout after, apply_change(pool->layout, request.change, to_u64(draft.base.epoch) + 1));
   SLIPRING_ASSIGN(draft.moves, rebalance::moves_of(pool->layout, after, 1));
+  draft.plan.id = 1;  // a number of its own comes with the plan's start
   draft.plan.pool = pool->name;
   draft.plan.title = describe(request.change);
   draft.plan.base_epoch = draft.base.epoch;

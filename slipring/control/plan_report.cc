@@ -153,6 +153,10 @@ class Reporter {
 
 }  // namespace
 
+PlanReport report_plan(const PlanReportInput& input) {
+  return Reporter(input).run();
+}
+
 MoveStage move_stage(const PlanRecord& plan, const GroupRecord& group) {
   switch (group.stage) {
     case Stage::kPlanned:

@@ -98,7 +98,6 @@ size_t Client::take_commands(std::string_view bytes, resp::RequestParser& parser
     if (status == resp::ParseStatus::kNeedMore) return at;
     if (status == resp::ParseStatus::kError) {
       worker_.refuse_protocol(*this, parser.error());
-      parser = resp::RequestParser(parser.limits());  // the next client may use it: an error would stick
       return bytes.size();
     }
     const resp::Args args = parser.args(rest);

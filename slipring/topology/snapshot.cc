@@ -82,15 +82,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::vector<Member> members_of(const Layout& layout) {
-  std::vector<Member> members;
-  members.reserve(layout.nodes.size());
-  for (const Node& node : layout.nodes) {
-    members.push_back({node.name, node.label, node.weight_milli, node.zone, node.attributes});
-  }
-  return members;
-}
-
 Status check_layout(const Layout& layout) {
   if (layout.nodes.empty()) return invalid("no nodes");
   if (layout.nodes.size() > kNodesPerPoolMax) return invalid(fmt::format("more than {} nodes", kNodesPerPoolMax));
@@ -190,6 +181,15 @@ Status check_pools_apart(const std::vector<Pool>& pools) {
 }
 
 }  // namespace
+
+std::vector<Member> members_of(const Layout& layout) {
+  std::vector<Member> members;
+  members.reserve(layout.nodes.size());
+  for (const Node& node : layout.nodes) {
+    members.push_back({node.name, node.label, node.weight_milli, node.zone, node.attributes});
+  }
+  return members;
+}
 
 const Pool* Snapshot::find_pool(std::string_view name) const {
   const auto at = std::find_if(pools.begin(), pools.end(), [&](const Pool& pool) { return pool.name == name; });

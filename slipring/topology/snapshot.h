@@ -122,5 +122,7 @@ uint32_t slice_of(std::string_view tag, uint32_t slices);
 
 // The scheme of a layout over its nodes, in their order.
 Result<std::unique_ptr<const Scheme>> make_scheme(const Layout& layout);
+// The members that a layout's scheme is made of, in its order.
+std::vector<Member> members_of(const Layout& layout);
 
 }  // namespace slipring

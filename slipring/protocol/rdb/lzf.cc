@@ -7,11 +7,10 @@ namespace {
 
 // Copies `n` bytes from `distance` back; source and target may overlap, which repeats a pattern.
 void copy_back(char* to, size_t distance, size_t n) {
-  const char* from = to - distance;
   if (distance >= n) {
-    std::memcpy(to, from, n);
+    std::memcpy(to, to - distance, n);
   } else {
-    for (size_t i = 0; i < n; ++i) to[i] = from[i];
+    for (size_t i = 0; i < n; ++i) to[i] = to[i - distance];
   }
 }
 
