@@ -4,6 +4,9 @@ namespace slipring::cli {
 
 void add_all_commands(CLI::App& root, Context& context) {
   for (const auto add : {
+           add_schemes,
+           add_place,
+           add_check_vectors,
            add_version,
        }) {
     add(root, context);

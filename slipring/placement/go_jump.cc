@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "slipring/hash/xx.h"
+#include "slipring/placement/jump.h"
 
 namespace slipring {
 namespace {
@@ -12,7 +13,7 @@ class GoJump final : public OrdinalScheme {
   explicit GoJump(std::span<const Member> members) : OrdinalScheme(members) {}
 
   NodeIndex owner(std::string_view key) const override {
-    return jump_bucket(xxh64(key), static_cast<uint32_t>(member_count()));
+    return jump_hash(xxh64(key), static_cast<uint32_t>(member_count()));
   }
 
   Explanation explain(std::string_view key) const override {
@@ -25,17 +26,6 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
 }
 
 }  // namespace
-
-uint32_t jump_bucket(uint64_t key, uint32_t buckets) {
-  int64_t bucket = -1;
-  for (int64_t jump = 0; jump < buckets;) {
-    bucket = jump;
-    key = key * 2862933555777941757ULL + 1;
-    jump = static_cast<int64_t>(static_cast<double>(bucket + 1) *
-                                (static_cast<double>(int64_t{1} << 31) / static_cast<double>((key >> 33) + 1)));
-  }
-  return static_cast<uint32_t>(bucket);
-}
 
 const SchemeDefinition& go_jump_scheme() {
   static const SchemeDefinition definition = {

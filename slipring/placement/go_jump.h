@@ -1,5 +1,4 @@
-// go-jump: dgryski/go-jump over XXH64, key for key: jump consistent hash as the paper prints it, the division in
-// doubles.
+// go-jump: dgryski/go-jump over XXH64 of the whole key, key for key: Jump consistent hash (jump.h) without a tag rule.
 //
 // Guarantee: even; growing from n to n+1 moves 1/(n+1) of the keys, all to the new node. Cost: O(log n), no memory.
 // Disruption: none but that when the LAST node is added or removed; no other node may go.
@@ -9,9 +8,6 @@
 #include "slipring/placement/registry.h"
 
 namespace slipring {
-
-// 0..buckets-1. REQUIRES: 1 <= buckets <= 2^31 - 1.
-uint32_t jump_bucket(uint64_t key, uint32_t buckets);
 
 const SchemeDefinition& go_jump_scheme();
 

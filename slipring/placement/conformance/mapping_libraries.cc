@@ -9,7 +9,7 @@
 #include "slipring/placement/conformance/mapping.h"
 #include "slipring/placement/ex_hash_ring.h"
 #include "slipring/placement/furc.h"
-#include "slipring/placement/go_jump.h"
+#include "slipring/placement/jump.h"
 
 namespace slipring::conformance {
 namespace {
@@ -232,7 +232,7 @@ Result<VectorCase> map_jump_integers(VectorLine& line, uint32_t buckets) {
   for (size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].size() != 1) return fail(Code::kInvalidArgument, "int_keys: a list stands where one value must");
     SLIPRING_ASSIGN(const uint64_t key, parse_u64(keys[i].front(), 0, UINT64_MAX));
-    mapped.answers.push_back({keys[i].front(), owners[i], {std::to_string(jump_bucket(key, buckets))}});
+    mapped.answers.push_back({keys[i].front(), owners[i], {std::to_string(jump_hash(key, buckets))}});
   }
   return mapped;
 }
@@ -241,7 +241,7 @@ Result<VectorCase> map_jump(VectorLine& line) {
   SLIPRING_ASSIGN(const uint32_t buckets, take_count(line.options, "buckets", INT32_MAX));
   if (line.columns.contains("int_keys")) return map_jump_integers(line, buckets);
   if (line.hash != "xxh64 seed 0") return unknown("hash", line.hash);
-  return function_case(line, [&](std::string_view key) { return jump_bucket(xxh64(key), buckets); });
+  return function_case(line, [&](std::string_view key) { return jump_hash(xxh64(key), buckets); });
 }
 
 }  // namespace

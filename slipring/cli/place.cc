@@ -1,0 +1,135 @@
+// `slipring place`: where keys lie under a scheme, without any server.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <istream>
+#include <ostream>
+
+#include "slipring/cli/commands.h"
+#include "slipring/cli/node_spec.h"
+#include "slipring/placement/registry.h"
+
+namespace slipring::cli {
+namespace {
+
+constexpr size_t kKeyBytesMax = size_t{1} << 20;
+constexpr size_t kKeysAtOnce = 1024;
+
+struct PlaceOptions {
+  std::string scheme = "ring";
+  std::vector<std::string> options;
+  std::string nodes;
+  uint32_t replicas = 1;
+};
+
+Result<SchemeSpec> read_spec(const PlaceOptions& options) {
+  SchemeSpec spec{.name = options.scheme, .options = {}};
+  for (const std::string& text : options.options) {
+    SLIPRING_ASSIGN(auto option, parse_option(text));
+    const std::string name = option.first;
+    if (!spec.options.insert(std::move(option)).second) {
+      return fail(Code::kInvalidArgument, fmt::format("option {}: given twice", name));
+    }
+  }
+  return spec;
+}
+
+// One line a key, its end cut off; false at the end of input.
+Result<bool> read_key(std::istream& in, uint64_t number, std::string& key) {
+  if (!std::getline(in, key)) return false;
+  if (key.size() > kKeyBytesMax) {
+    return fail(Code::kInvalidArgument, fmt::format("key {}: longer than {} bytes", number, kKeyBytesMax));
+  }
+  return true;
+}
+
+class Placer {
+ public:
+  Placer(const Scheme& scheme, std::span<const Member> members, uint32_t replicas, std::ostream& out)
+      : scheme_(scheme), members_(members), replicas_(replicas), out_(out) {}
+
+  void add(std::string key) {
+    keys_.push_back(std::move(key));
+    if (keys_.size() == kKeysAtOnce) flush();
+  }
+
+  void flush() {
+    replicas_ == 1 ? write_owners() : write_lists();
+    keys_.clear();
+  }
+
+ private:
+  std::string_view name_of(NodeIndex node) const {
+    return node == kNoNode ? std::string_view("-") : std::string_view(members_[node].name);
+  }
+
+  void write_owners() {
+    const std::vector<std::string_view> views(keys_.begin(), keys_.end());
+    std::vector<NodeIndex> owners(keys_.size());
+    scheme_.owners(views, owners);
+    for (size_t i = 0; i < owners.size(); ++i) out_ << keys_[i] << '\t' << name_of(owners[i]) << '\n';
+  }
+
+  void write_lists() {
+    std::vector<NodeIndex> list(std::min<size_t>(replicas_, members_.size()));
+    for (const std::string& key : keys_) {
+      const size_t count = scheme_.preference_list(key, list);
+      out_ << key << '\t' << name_of(count == 0 ? kNoNode : list[0]);
+      for (size_t i = 1; i < count; ++i) out_ << ',' << name_of(list[i]);
+      out_ << '\n';
+    }
+  }
+
+  const Scheme& scheme_;
+  std::span<const Member> members_;
+  uint32_t replicas_;
+  std::ostream& out_;
+  std::vector<std::string> keys_;
+};
+
+Status place(const PlaceOptions& options, Console& console) {
+  SLIPRING_ASSIGN(const SchemeSpec spec, read_spec(options));
+  SLIPRING_ASSIGN(const std::vector<Member> members, read_nodes(options.nodes));
+  SLIPRING_ASSIGN(const auto scheme, make_scheme(spec, members));
+  for (const std::string& warning : placement_warnings(spec, members)) console.err << "warning: " << warning << '\n';
+  Placer placer(*scheme, members, options.replicas, console.out);
+  std::string key;
+  for (uint64_t number = 1;; ++number) {
+    SLIPRING_ASSIGN(const bool more, read_key(console.in, number, key));
+    if (!more) break;
+    placer.add(std::move(key));
+  }
+  placer.flush();
+  return {};
+}
+
+}  // namespace
+
+void add_place(CLI::App& root, Context& context) {
+  CLI::App* command = add_command(
+      root, "place", "Say where the keys on standard input lie under a scheme: key TAB owner[,replica...]",
+      "slipring place --scheme ring --nodes a,b*2,c@zone1 --replicas 2 < keys\n"
+      "  slipring place --scheme libmemcached --opt distribution=ketama --nodes 'x=10.0.0.1:11211,y=10.0.0.2:11211' < "
+      "k\n"
+      "  slipring place --scheme cassandra --nodes nodes.txt < keys\n\n"
+      "Nodes are NAME[=LABEL][*WEIGHT][@ZONE][;ATTRIBUTE=VALUE]..., parted by commas. LABEL is what the scheme hashes\n"
+      "instead of the name. A backslash takes the next character as it is: ;tokens=5\\,9\n"
+      "A file holds one node a line (commas part nothing there, # begins a comment), or, if its name ends in .toml,\n"
+      "[[node]] tables with name, label, weight, zone and attributes.\n"
+      "Every scheme also takes the options override.key.KEY=NODE, override.tag.TAG=NODE, override.prefix.PREFIX=NODE.\n"
+      "`slipring schemes` lists schemes with their options and attributes.");
+  const auto options = std::make_shared<PlaceOptions>();
+  command->add_option("--scheme", options->scheme, "the scheme")->capture_default_str();
+  command->add_option("--opt", options->options, "an option of the scheme, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--nodes", options->nodes, "the nodes, or a file that holds them")->required();
+  command->add_option("--replicas", options->replicas, "length of the preference list")
+      ->check(CLI::Range(uint32_t{1}, static_cast<uint32_t>(kMembersMax)))
+      ->capture_default_str();
+  on_run(*command, context, [&context, options] {
+    if (const Status placed = place(*options, context.console); !placed) return report(context, placed.error());
+    return Exit::kDone;
+  });
+}
+
+}  // namespace slipring::cli
