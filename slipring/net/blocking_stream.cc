@@ -121,6 +121,10 @@ Result<size_t> BlockingStream::read_some(std::string& into, size_t max_bytes, Mi
   return fail(Code::kUnavailable, why);
 }
 
+void BlockingStream::end_writing() {
+  if (fd_ >= 0) ::shutdown(fd_, SHUT_WR);
+}
+
 void BlockingStream::shutdown() {
   if (fd_ >= 0) ::shutdown(fd_, SHUT_RDWR);
 }

@@ -30,6 +30,8 @@ class BlockingStream {
   Result<size_t> read_some(std::string& into, size_t max_bytes, Millis timeout);
   // Wakes a blocked call of the owner; it answers kUnavailable.
   void shutdown();
+  // Tells the peer that nothing more will be sent; reading goes on.
+  void end_writing();
   void close();
   bool open() const { return fd_ >= 0; }
 

@@ -301,6 +301,7 @@ void Backend::check_timeouts(uint32_t now_us) {
 
 void Backend::renew() {
   refused_ = false;
+  failing_ = false;  // other credentials, another chance: requests wait for this try
   if (state_ == BackendState::kReady && sent_ > 0) {
     state_ = BackendState::kDraining;
     return;

@@ -9,6 +9,9 @@
 
 namespace slipring::router {
 
+// An idle client is this object and its socket, nothing else.
+static_assert(sizeof(Client) <= 512);
+
 Client::Client(Worker& worker, net::UniqueFd socket, uint64_t id)
     : IoHandler([](IoHandler& self, uint32_t events) { static_cast<Client&>(self).on_events(events); }),
       replies(worker.pool()),
@@ -98,6 +101,7 @@ size_t Client::take_commands(std::string_view bytes, resp::RequestParser& parser
     if (status == resp::ParseStatus::kNeedMore) return at;
     if (status == resp::ParseStatus::kError) {
       worker_.refuse_protocol(*this, parser.error());
+      parser = resp::RequestParser(parser.limits());  // the next client may use it: an error would stick
       return bytes.size();
     }
     const resp::Args args = parser.args(rest);

@@ -105,8 +105,8 @@ void Link::take_messages() {
     auto message = decoder_.next();
     if (!message) return drop(fmt::format("controller: {}", message.error().message));
     if (!message->has_value()) return;
-    tries_ = 0;
     if (const auto* refused = std::get_if<channel::Refused>(&**message)) return follow(*refused);
+    tries_ = 0;
     observer_.on_message(**message);
   }
 }

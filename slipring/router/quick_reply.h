@@ -8,6 +8,14 @@
 
 namespace slipring::router {
 
+// "0" or digits without a leading zero, after a "-" or not; short enough to be in range.
+inline bool is_plain_number(std::string_view text) {
+  constexpr size_t kDigitsMax = 18;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || text.size() > kDigitsMax || text[0] == '0') return text == "0";
+  return text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // Bytes of the reply at the start of `bytes`; 0 if it is of another kind, not whole or not well-formed, which
 // resp::ReplyScanner then finds out.
 inline size_t quick_reply_length(std::string_view bytes) {
@@ -28,10 +36,10 @@ inline size_t quick_reply_length(std::string_view bytes) {
   }
   if (type != '+' && type != '-' && type != ':') return 0;
   const std::string_view line = bytes.substr(0, kLineMax);
-  const size_t cr = line.find('\r');
-  if (cr == std::string_view::npos || cr + 1 >= line.size() || line[cr + 1] != '\n') return 0;
-  if (type == ':' && (cr == 1 || line.find_first_not_of("0123456789", line[1] == '-' ? 2 : 1) != cr)) return 0;
-  return cr + 2;
+  const size_t end = line.find_first_of("\r\n", 1);
+  if (end == std::string_view::npos || end + 1 >= line.size() || line[end] != '\r' || line[end + 1] != '\n') return 0;
+  if (type == ':' && !is_plain_number(line.substr(1, end - 1))) return 0;
+  return end + 2;
 }
 
 }  // namespace slipring::router

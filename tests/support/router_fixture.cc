@@ -90,6 +90,10 @@ RouterFixture::RouterFixture(int nodes, router::Options options) {
   options.id = "r1";
   options.listen = "127.0.0.1:0";
   options.topology = router::StaticTopology{snapshot_, {}};
+  // Sanitizers on a busy machine are slow; tests of time-outs set their own.
+  const router::Timeouts usual;
+  if (options.timeouts.request_ms == usual.request_ms) options.timeouts.request_ms = 60'000;
+  if (options.timeouts.connect_ms == usual.connect_ms) options.timeouts.connect_ms = 20'000;
   auto started = router::Router::start(std::move(options));
   SLIPRING_CHECK(started.has_value(), "the router starts");
   router_ = std::move(*started);

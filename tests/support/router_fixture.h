@@ -28,6 +28,7 @@ class RawClient {
   std::string ask(const std::vector<std::string>& args);
   // Waits for the other side to end the connection.
   bool ended();
+  void end_sending() { stream_.end_writing(); }
   void close() { stream_.close(); }
 
  private:
