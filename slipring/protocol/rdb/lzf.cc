@@ -7,10 +7,11 @@ namespace {
 
 // Copies `n` bytes from `distance` back; source and target may overlap, which repeats a pattern.
 void copy_back(char* to, size_t distance, size_t n) {
+  const char* from = to - distance;
   if (distance >= n) {
-    std::memcpy(to, to - distance, n);
+    std::memcpy(to, from, n);
   } else {
-    for (size_t i = 0; i < n; ++i) to[i] = to[i - distance];
+    for (size_t i = 0; i < n; ++i) to[i] = from[i];
   }
 }
 

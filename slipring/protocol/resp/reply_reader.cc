@@ -38,8 +38,17 @@ bool ReplyReader::next_raw(ReplyItem& item) {
       return true;
     case ':':
       return parse_decimal(line.substr(!line.empty() && line[0] == '+' ? 1 : 0), item.number) || bad();
-    default:
+    case '$':
+    case '!':
+    case '=':
+    case '*':
+    case '%':
+    case '~':
+    case '>':
+    case '|':
       break;
+    default:
+      return bad();
   }
   if (!parse_decimal(line, item.number) || item.number < -1 || item.number > kCountMax) return bad();
   item.null = item.number < 0;

@@ -186,6 +186,12 @@ TEST(ReplyReader, NeverLeavesATornReply) {
     const std::string torn = whole.substr(0, n);
     EXPECT_FALSE(ReplyReader(torn).skip()) << n;
   }
+  ReplyItem item;
+  EXPECT_FALSE(ReplyReader(std::string_view("\0"
+                                            "123\r\n",
+                                            6))
+                   .next(item));
+  EXPECT_FALSE(ReplyReader("?1\r\n").next(item));
   int64_t n = 0;
   ReplyReader wrong("+OK\r\n");
   EXPECT_FALSE(wrong.next_int(n));
