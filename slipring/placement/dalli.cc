@@ -15,6 +15,13 @@ class DalliRing final : public PointScheme<uint32_t> {
  public:
   DalliRing(size_t member_count, PointRing<uint32_t> points) : PointScheme(member_count, std::move(points)) {}
 
+  Explanation explain(std::string_view key) const override {
+    const uint32_t h = point_of(key);
+    const size_t at = position_of(h);
+    return {.point = fmt::format("{:08x}", h),
+            .range = fmt::format("[{:08x}, {:08x})", ring().point(at), ring().point(ring().wrap(at + 1)))};
+  }
+
  protected:
   uint32_t point_of(std::string_view key) const override { return crc32(key); }
 

@@ -89,6 +89,11 @@ class NearestPoint final : public HashedRing {
  public:
   using HashedRing::HashedRing;
 
+  Explanation explain(std::string_view key) const override {
+    const uint32_t h = point_of(key);
+    return {.point = fmt::format("{:08x}", h), .range = fmt::format("nearest to {:08x}", ring().point(position_of(h)))};
+  }
+
  protected:
   size_t position_of(uint32_t h) const override {
     const size_t next = ring().wrap(ring().at_or_after(h));

@@ -74,7 +74,10 @@ ServerAddress split_address(std::string_view label) {
 Result<uint32_t> port_of(const ServerAddress& address, uint32_t otherwise) {
   if (address.port.empty()) return otherwise;
   const auto port = parse_u64(address.port, 0, 65535);
-  if (!port) return fail_in(fmt::format("label \"{}:{}\"", address.host, address.port), port.error());
+  if (!port) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("label \"{}:{}\": port must be 0 to 65535", address.host, address.port));
+  }
   return static_cast<uint32_t>(*port);
 }
 
