@@ -51,9 +51,5 @@ TEST(Trafficserver, RemovingAParentMovesOnlyItsKeys) {
   for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i] == ten[5].label || before[i] == after[i]);
 }
 
-TEST(Trafficserver, RefusesMorePointsThanItWillHold) {
-  EXPECT_NE(refusal(kConsider, weighted(fleet_of(17), std::vector<int64_t>(17, 1000))), "accepted");
-}
-
 }  // namespace
 }  // namespace slipring
