@@ -57,7 +57,10 @@ CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string
 }
 
 void on_run(CLI::App& command, Context& context, std::function<Exit()> run) {
-  command.callback([&context, run = std::move(run)] { context.run = run; });
+  command.callback([&command, &context, run = std::move(run)] {
+    // A command that holds others is called after the one that was chosen.
+    if (command.get_subcommands().empty()) context.run = run;
+  });
 }
 
 void add_json_option(CLI::App& command, Context& context) {

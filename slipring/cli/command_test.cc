@@ -8,24 +8,10 @@
 #include <vector>
 
 #include "slipring/cli/commands.h"
+#include "slipring/cli/run_for_test.h"
 
 namespace slipring::cli {
 namespace {
-
-struct Ran {
-  int exit = 0;
-  std::string out;
-  std::string err;
-};
-
-Ran run(std::vector<const char*> arguments, const std::string& input = "") {
-  arguments.insert(arguments.begin(), "slipring");
-  std::istringstream in(input);
-  std::ostringstream out;
-  std::ostringstream err;
-  const int exit = run_program(static_cast<int>(arguments.size()), arguments.data(), {in, out, err});
-  return {exit, out.str(), err.str()};
-}
 
 // Calls visit for every command that can be run, with its parents' names.
 void each_command(const CLI::App& app, const std::function<void(const CLI::App&)>& visit) {
@@ -76,7 +62,7 @@ TEST(Program, EveryCommandHasHelpWithAnExampleOfItself) {
     EXPECT_NE(help.find(command.get_name(), example), std::string::npos) << help;
     EXPECT_FALSE(command.get_description().empty()) << command.get_name();
   });
-  EXPECT_GE(commands, 1);
+  EXPECT_GE(commands, 20);
 }
 
 TEST(Program, HelpGoesToStandardOutputAndExitsWithZero) {

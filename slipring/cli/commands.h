@@ -6,6 +6,16 @@
 
 namespace slipring::cli {
 
+void add_up(CLI::App& root, Context& context);
+void add_down(CLI::App& root, Context& context);
+void add_status(CLI::App& root, Context& context);
+void add_locate(CLI::App& root, Context& context);
+void add_node(CLI::App& root, Context& context);
+void add_plan(CLI::App& root, Context& context);
+void add_controller(CLI::App& root, Context& context);
+void add_router(CLI::App& root, Context& context);
+void add_topology(CLI::App& root, Context& context);
+void add_config(CLI::App& root, Context& context);
 void add_schemes(CLI::App& root, Context& context);
 void add_place(CLI::App& root, Context& context);
 void add_check_vectors(CLI::App& root, Context& context);

@@ -126,7 +126,7 @@ struct PoolStatus {
   std::string kind;    // "store" or "cache"
   std::string scheme;  // describe(SchemeSpec)
   std::string key_prefix;
-  std::vector<NodeStatus> nodes;
+  std::vector<NodeStatus> nodes;    // while a plan is open: of its old and its new side
   std::optional<PlanSummary> plan;  // the open one
 
   bool operator==(const PoolStatus&) const = default;
