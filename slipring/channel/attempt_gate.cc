@@ -6,7 +6,11 @@
 namespace slipring::channel {
 
 GateActions AttemptGate::on_welcome(const Welcome& welcome, MonoTime now) {
-  if (welcome.term < term_) return {DropConnection{}};
+  GateActions out;
+  if (welcome.term < term_) {
+    out.push_back(DropConnection{});
+    return out;
+  }
   term_ = welcome.term;
   connected_ = true;
   generation_ = welcome.active.generation;
@@ -15,7 +19,7 @@ GateActions AttemptGate::on_welcome(const Welcome& welcome, MonoTime now) {
     hold_->announced = false;
     hold_->withdraw_at = std::max(hold_->withdraw_at, now);
   }
-  return {};
+  return out;
 }
 
 GateActions AttemptGate::on_snapshot_received(Epoch epoch) {

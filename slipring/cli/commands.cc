@@ -17,6 +17,7 @@ void add_all_commands(CLI::App& root, Context& context) {
            add_schemes,
            add_place,
            add_check_vectors,
+           add_lab,
            add_version,
        }) {
     add(root, context);

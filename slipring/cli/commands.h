@@ -19,6 +19,7 @@ void add_config(CLI::App& root, Context& context);
 void add_schemes(CLI::App& root, Context& context);
 void add_place(CLI::App& root, Context& context);
 void add_check_vectors(CLI::App& root, Context& context);
+void add_lab(CLI::App& root, Context& context);
 void add_version(CLI::App& root, Context& context);
 
 // Declares all of the above on `root`.

@@ -126,6 +126,8 @@ struct GroupMove {
   bool operator==(const GroupMove&) const = default;
 };
 
+inline constexpr uint32_t kNoServer = UINT32_MAX;
+
 // One source instance and slice: the unit of a cutover.
 struct GroupRecord {
   uint64_t plan = 0;
@@ -141,6 +143,8 @@ struct GroupRecord {
   uint64_t strays = 0;    // keys left on the side that does not own them
   bool merge = false;     // decided: what the owner lacks is copied to it first
   bool force = false;     // decided: the other side becomes the owner as it is
+  // Of kNeedsDecision: the server that is another process than before (as in `identities`); kNoServer: one does not answer.
+  uint32_t changed_server = kNoServer;
   int64_t grace_ends_at_ms = 0;
   int64_t committed_at_ms = 0;
   // The processes that the copies are valid for: [0] the source, [1 + i] the target of moves[i]. Empty run ids: none

@@ -262,7 +262,6 @@ GroupRecord State::flipped(GroupRecord r) const {
   r.committed_at_ms = now.wall_ms;
   r.grace_ends_at_ms = 0;
   for (size_t i = 0; i < run->totals.size() && i < r.moves.size(); ++i) r.moves[i].totals = run->totals[i];
-  if (r.force) r.identities.assign(r.identities.size(), ServerIdentity{});
   r.force = false;
   r.merge = false;
   return r;

@@ -214,6 +214,7 @@ std::string encode(const GroupRecord& r) {
   out.u64(r.strays);
   out.u8(r.merge);
   out.u8(r.force);
+  out.u32(r.changed_server);
   out.i64(r.grace_ends_at_ms);
   out.i64(r.committed_at_ms);
   out.u32(static_cast<uint32_t>(r.identities.size()));
@@ -240,6 +241,7 @@ Result<GroupRecord> decode_group(std::string_view bytes) {
   r.strays = in.u64();
   r.merge = get_bool(in);
   r.force = get_bool(in);
+  r.changed_server = in.u32();
   r.grace_ends_at_ms = in.i64();
   r.committed_at_ms = in.i64();
   for (uint32_t left = in.count(kIdentityBytesMin); left > 0 && !in.bad(); --left) {

@@ -228,7 +228,7 @@ void State::on_report(const CopyReport& e) {
   } else if (const auto* stopped = std::get_if<CopyStopped>(&e.report)) {
     on_copy_stopped(g, stopped->reason);
   } else if (const auto* changed = std::get_if<OwnerChanged>(&e.report)) {
-    on_owner_changed(g, fmt::format("{}: {}", instance(rec(g), changed->peer).address, changed->reason));
+    on_owner_changed(g, changed->peer, fmt::format("{}: {}", instance(rec(g), changed->peer).address, changed->reason));
   } else if (const auto* trouble = std::get_if<PeerTrouble>(&e.report)) {
     on_trouble(g, *trouble);
   }
@@ -279,7 +279,7 @@ void State::give_up_waiting(uint32_t g, const std::string& reason) {
   if (r.stage == Stage::kNeedsDecision || r.stage == Stage::kStopped || is_final(r.stage)) return;
   const bool removing = r.stage == Stage::kCleanup || (goes_back() && !r.target_owns);
   if (!removing) {
-    if (r.target_owns) on_owner_changed(g, reason);
+    if (r.target_owns) on_owner_changed(g, kNoServer, reason);
     return;
   }
   if (plan.value.goal != Goal::kCancel) return on_copy_stopped(g, reason);
@@ -302,14 +302,15 @@ void State::on_copy_stopped(uint32_t g, const std::string& reason) {
   });
 }
 
-void State::on_owner_changed(uint32_t g, const std::string& reason) {
+void State::on_owner_changed(uint32_t g, uint32_t server, const std::string& reason) {
   if (run && run->group == g && run->step == RunStep::kFlip) publish();
   if (run && run->group == g) withdraw(reason, true);
   stop_copy(g);
-  save_group(g, [reason](GroupRecord& r) {
+  save_group(g, [server, reason](GroupRecord& r) {
     if (is_final(r.stage)) return;
     r.from = r.stage;
     r.stage = Stage::kNeedsDecision;
+    r.changed_server = server;
     r.reason = reason;
   });
 }

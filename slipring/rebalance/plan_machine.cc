@@ -116,7 +116,8 @@ Status State::set_goal(Order order, Goal goal) {
   });
   for (uint32_t i = 0; i < groups.size(); ++i) {
     Group& group = groups[i];
-    if (turns && group.cleanup != CleanupStep::kSaving) {
+    const bool preparing = group.cleanup == CleanupStep::kPersisting || group.cleanup == CleanupStep::kFencing;
+    if (turns && preparing) {
       group.cleanup = CleanupStep::kNone;
       group.waiting.clear();
     }
@@ -161,8 +162,11 @@ Status State::order_decision(Order order, uint32_t g) {
     if (r.stage != Stage::kNeedsDecision) return;
     r.attempts = 0;
     r.reason.clear();
-    // Whatever processes answer now are the ones that count.
-    r.identities.assign(r.identities.size(), ServerIdentity{});
+    // The process that the decision is about is the one that counts now, no other: a second server that came back empty
+    // meanwhile needs its own.
+    const bool adopt = order != Order::kDecideOther && r.changed_server < r.identities.size();
+    if (adopt) r.identities[r.changed_server] = ServerIdentity{};
+    r.changed_server = kNoServer;
     r.merge = order == Order::kDecideMerge;
     r.force = order == Order::kDecideOther;
     r.stage = r.force ? (r.target_owns ? Stage::kRollingBack : Stage::kReady) : resumed_stage(r);
@@ -256,6 +260,9 @@ const GroupRecord& PlanMachine::group(uint32_t index) const {
 }
 size_t PlanMachine::group_count() const {
   return state_->groups.size();
+}
+bool PlanMachine::recovered() const {
+  return state_->recovered || finished();
 }
 bool PlanMachine::saving() const {
   return !state_->operations.empty();

@@ -200,6 +200,9 @@ class PlanMachine {
   const GroupRecord& group(uint32_t index) const;
   size_t group_count() const;
   bool finished() const { return plan().state != PlanState::kOpen; }
+  // False until it is known whether an earlier controller left an attempt open: until then no router is told that it is
+  // synchronised (channel::Synced).
+  bool recovered() const;
   // The plan's attempt that may be open in the store. While there is one, no router user may be created on the servers
   // of attempt_instances().
   std::optional<AttemptRecord> open_attempt() const;

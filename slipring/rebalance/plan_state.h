@@ -107,7 +107,7 @@ struct PlanMachine::State {
   void on_swept(uint32_t g, const Swept& e);
   void on_trouble(uint32_t g, const PeerTrouble& e);
   void on_copy_stopped(uint32_t g, const std::string& reason);
-  void on_owner_changed(uint32_t g, const std::string& reason);
+  void on_owner_changed(uint32_t g, uint32_t server, const std::string& reason);
   void watch_trouble(uint32_t g);
   void enter_cleanup(uint32_t g);
   void on_cleanup_step(uint32_t g, const Done& e);

@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "slipring/cli/commands.h"
+#include "slipring/lab/sim/sim.h"
+
+namespace slipring::cli {
+
+namespace {
+
+struct Options {
+  uint64_t seed = 1;
+  uint64_t seeds = 1;
+  std::string variant = "none";
+  bool trace = false;
+  bool coverage = false;
+};
+
+Exit run(const Options& options, Console& console) {
+  const auto variant = lab::parse_variant(options.variant);
+  if (!variant) {
+    console.err << "error: --variant " << options.variant << ": not known; one of none";
+    for (const lab::Variant v : lab::naive_variants()) console.err << ", " << lab::variant_name(v);
+    console.err << "\n";
+    return Exit::kUsage;
+  }
+  std::map<std::string, uint64_t> coverage;
+  uint64_t failed = 0;
+  for (uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
+    const lab::SimResult result = lab::run_sim({seed, *variant, options.trace});
+    for (const std::string& line : result.trace) console.out << line << "\n";
+    for (const auto& [what, count] : result.coverage) coverage[what] += count;
+    if (result.ok) continue;
+    ++failed;
+    console.out << fmt::format("seed {}: {}\n  {}\n  again: {} --trace\n", seed, result.failure, result.scenario,
+                               result.replay);
+  }
+  console.out << fmt::format("{} runs, {} failed\n", options.seeds, failed);
+  if (options.coverage) {
+    for (const auto& [what, count] : coverage) console.out << fmt::format("  {:<28} {:>10}\n", what, count);
+  }
+  return failed == 0 ? Exit::kDone : Exit::kVerification;
+}
+
+}  // namespace
+
+void add_lab(CLI::App& root, Context& context) {
+  CLI::App* lab = add_group(root, "lab", "Simulations and analyses; they touch no server");
+  CLI::App* sim = add_command(*lab, "sim", "Run the move's protocol in a simulated cluster with faults",
+                              "slipring lab sim --seed 7 --trace");
+  const auto options = std::make_shared<Options>();
+  sim->add_option("--seed", options->seed, "the run, or the first of several");
+  sim->add_option("--seeds", options->seeds, "how many runs, each with the next seed")
+      ->check(CLI::Range(1, 10'000'000));
+  sim->add_option("--variant", options->variant, "a deliberately wrong protocol that must be caught");
+  sim->add_flag("--trace", options->trace, "print what happens");
+  sim->add_flag("--coverage", options->coverage, "print how often each state, action and fault was reached");
+  on_run(*sim, context, [options, &context] { return run(*options, context.console); });
+}
+
+}  // namespace slipring::cli
