@@ -1,17 +1,17 @@
 // Placement look-ups compared in one run: Slipring's ring search against std::lower_bound and std::map, whole look-ups
 // against libmemcached's weighted ketama and a Maglev table, builds and memory.
 //
-// Every measurement of a group is a loop of a few milliseconds; the loops of a group take turns for many rounds, and
-// the 10th percentile of a loop's rounds counts, so that noise of a shared machine falls on all alike. Every
-// structure's answers are checked against std::lower_bound before it is timed. Output: a table for people, or with
-// --json one object a line. --quick: fewer rounds, for a smoke test.
+// Every measurement of a group is a loop of some milliseconds of CPU time; the loops of a group take turns for many
+// rounds, and the 10th percentile of a loop's rounds counts, so that noise of a shared machine falls on all alike.
+// Every structure's answers are checked against std::lower_bound before it is timed.
+// Output: a table for people, or with --json one object a line. --quick: fewer rounds, for a smoke test.
 #include <fmt/format.h>
 #include <libmemcached/memcached.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <string>
@@ -43,10 +43,17 @@ double tenth_percentile(std::vector<double> values) {
   return values[values.size() / 10];
 }
 
+// Of this thread on a CPU: what other programs of the machine take does not count.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = cpu_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return cpu_seconds() - start;
 }
 
 volatile uint64_t sink;
@@ -143,7 +150,7 @@ void compare_search(size_t nodes, size_t vnodes, const Settings& settings) {
   const PointRing<Point> ring(points, Ties::kKeepInOrder);
   const auto hashes = random_hashes<Point>();
   for (const Point h : hashes) {
-    SLIPRING_CHECK(ring.member(ring.wrap(ring.at_or_after(h))) == textbook.by_bisection(h), "the search is exact");
+    SLIPRING_CHECK(ring.owner_at_or_after(h) == textbook.by_bisection(h), "the search is exact");
   }
   Group group(fmt::format("ring search, {} x {} points of {} bits", nodes, vnodes, sizeof(Point) * 8));
   group.add("std::lower_bound", kHashes, [&] {
@@ -158,7 +165,7 @@ void compare_search(size_t nodes, size_t vnodes, const Settings& settings) {
   });
   group.add("slipring ring", kHashes, [&] {
     uint64_t sum = 0;
-    for (const Point h : hashes) sum += ring.member(ring.wrap(ring.at_or_after(h)));
+    for (const Point h : hashes) sum += ring.owner_at_or_after(h);
     return sum;
   });
   std::vector<uint32_t> positions(kHashes);
@@ -172,7 +179,7 @@ void compare_search(size_t nodes, size_t vnodes, const Settings& settings) {
     uint64_t sum = 0;
     uint32_t last = 0;
     for (const Point h : hashes) {
-      last = ring.member(ring.wrap(ring.at_or_after(h ^ (last & 1))));
+      last = ring.owner_at_or_after(h ^ (last & 1));
       sum += last;
     }
     return sum;
@@ -253,8 +260,11 @@ class WholeLookups {
   std::vector<NodeIndex> owners_;
 };
 
+// libmemcached 1.1.4 ends the process above 100 or so servers of weighted ketama.
+constexpr size_t kLibmemcachedServersMax = 100;
+
 void compare_whole_lookups(size_t nodes, const Settings& settings) {
-  const Libmemcached theirs(nodes);
+  const Libmemcached theirs(std::min(nodes, kLibmemcachedServersMax));
   const auto ketama = scheme_of({.name = "libmemcached", .options = {{"ketama_weighted", "true"}}}, nodes);
   const auto ring = scheme_of({.options = {{"vnodes", "160"}}}, nodes);
   const auto fine = scheme_of({}, nodes);
@@ -264,10 +274,11 @@ void compare_whole_lookups(size_t nodes, const Settings& settings) {
   std::vector<uint32_t> plain_table;
   for (const OwnedRange& slot : table.ranges) plain_table.push_back(slot.owner);
   WholeLookups group(fmt::format("whole look-up, 24-byte keys, {} servers", nodes));
+  const bool both = nodes <= kLibmemcachedServersMax;
   for (const std::string_view key : group.keys()) {
-    SLIPRING_CHECK(ketama->owner(key) == theirs.owner(key), "our ketama is theirs, key for key");
+    SLIPRING_CHECK(!both || ketama->owner(key) == theirs.owner(key), "our ketama is theirs, key for key");
   }
-  group.add("libmemcached weighted ketama", [&](std::string_view key) { return theirs.owner(key); });
+  if (both) group.add("libmemcached weighted ketama", [&](std::string_view key) { return theirs.owner(key); });
   group.add("slipring's libmemcached scheme (MD5 ketama)", [&](std::string_view key) { return ketama->owner(key); });
   group.add("slipring ring, 160 vnodes", [&](std::string_view key) { return ring->owner(key); });
   group.add("slipring ring, 512 vnodes (default)", [&](std::string_view key) { return fine->owner(key); });

@@ -1,7 +1,7 @@
 // Sorted points of members on a circle, and the fastest exact search for them.
 //
 //   buckets   one 32-bit entry for each of 2^k equal parts of the space, about one point in each:
-//             [ first position : 28 | number of points, 15 = more : 4 ]
+//             [ first position : 27 | more than four points : 1 | one bit for each of up to four points : 4 ]
 //   words     one 32-bit word for each point, in order: [ the point's bits below the bucket : 32 - m | member : m ]
 //   points    the points themselves: read only on a tie of those bits, in a crowded bucket, or by a caller
 //
@@ -72,7 +72,7 @@ inline unsigned smaller_of_four(const uint32_t* words, uint32_t bound) {
 template <typename Point>
 class PointRing {
  public:
-  static constexpr size_t kPointsMax = (size_t{1} << 28) - 1;
+  static constexpr size_t kPointsMax = (size_t{1} << 27) - 1;
 
   PointRing() : PointRing({}, Ties::kKeepInOrder) {}
   // Cost: two passes over the points, and a sort inside crowded buckets. REQUIRES: at most kPointsMax points.
@@ -94,6 +94,13 @@ class PointRing {
     return search(h, [](Point p, Point x) { return !(x < p); });
   }
 
+  // The member of the first point >= h, wrapping. REQUIRES: not empty. The fastest form: no wrap, no position.
+  NodeIndex owner_at_or_after(Point h) const {
+    if (last_ < h) [[unlikely]]
+      return member(0);
+    return member(search_within(h, [](Point p, Point x) { return p < x; }));  // the word behind the last is the first's
+  }
+
   size_t wrap(size_t position) const { return position == size() ? 0 : position; }
   size_t clamp(size_t position) const { return position == size() ? size() - 1 : position; }
   // The position before, wrapping: of 0 the last one. REQUIRES: not empty.
@@ -110,10 +117,16 @@ class PointRing {
 
  private:
   static constexpr size_t kScan = 4;  // words compared at once; as many stand behind the last one
-  static constexpr uint32_t kMany = 15;
+  static constexpr unsigned kFirstShift = 5;
+  static constexpr uint32_t kCrowded = 16;
 
   template <typename Before>
-  size_t search(Point h, Before before) const;
+  size_t search(Point h, Before before) const {
+    return before(last_, h) ? size_ : search_within(h, before);
+  }
+  // REQUIRES: the last point is not before h.
+  template <typename Before>
+  size_t search_within(Point h, Before before) const;
   template <typename Before>
   size_t bisect(size_t bucket, Point h, Before before) const;
   void choose_buckets(const std::vector<RingPoint<Point>>& points);
@@ -199,24 +212,25 @@ void PointRing<Point>::fill(const std::vector<RingPoint<Point>>& points) {
       points_.push_back(points[i].point);
       *word++ = bound_of(scaled(points[i].point)) | points[i].member;
     }
-    table_[bucket] = static_cast<uint32_t>(first << 4 | std::min<size_t>(i - first, kMany));
+    const size_t count = i - first;
+    const uint32_t content = count > kScan ? kCrowded | 15 : (1u << count) - 1;
+    table_[bucket] = static_cast<uint32_t>(first << kFirstShift) | content;
   }
-  table_[buckets] = static_cast<uint32_t>(size_ << 4);
+  table_[buckets] = static_cast<uint32_t>(size_ << kFirstShift);
+  if (size_ > 0) *word = INT32_MAX & (~member_mask_ | points.front().member);
 }
 
 template <typename Point>
 template <typename Before>
-inline size_t PointRing<Point>::search(Point h, Before before) const {
-  if (before(last_, h)) return size_;
+inline size_t PointRing<Point>::search_within(Point h, Before before) const {
   const uint64_t place = scaled(h);
   const uint32_t entry = table_[place >> 32];
-  const uint32_t count = entry & kMany;
-  const size_t first = entry >> 4;
+  const size_t first = entry >> kFirstShift;
   const uint32_t bound = bound_of(place);
-  const unsigned smaller = placement_internal::smaller_of_four(words_ + first, bound);
-  const size_t position = first + std::min(static_cast<uint32_t>(__builtin_ctz(~smaller)), count);
+  const unsigned smaller = placement_internal::smaller_of_four(words_ + first, bound) & entry;
+  const size_t position = first + static_cast<size_t>(__builtin_ctz(~smaller));
   const bool tie = (words_[position] ^ bound) <= member_mask_;
-  if (tie || count > kScan) [[unlikely]]
+  if (tie || (entry & kCrowded) != 0) [[unlikely]]
     return bisect(place >> 32, h, before);
   return position;
 }
@@ -224,8 +238,8 @@ inline size_t PointRing<Point>::search(Point h, Before before) const {
 template <typename Point>
 template <typename Before>
 size_t PointRing<Point>::bisect(size_t bucket, Point h, Before before) const {
-  const auto begin = points_.begin() + (table_[bucket] >> 4);
-  const auto end = points_.begin() + (table_[bucket + 1] >> 4);
+  const auto begin = points_.begin() + (table_[bucket] >> kFirstShift);
+  const auto end = points_.begin() + (table_[bucket + 1] >> kFirstShift);
   const auto it = std::partition_point(begin, end, [&](Point p) { return before(p, h); });
   return static_cast<size_t>(it - points_.begin());
 }
@@ -249,7 +263,7 @@ void PointRing<Point>::at_or_after_all(std::span<const Point> hashes, std::span<
     const size_t end = std::min(begin + kGroup, hashes.size());
     for (size_t i = begin; i < end; ++i) __builtin_prefetch(&table_[bucket_of(std::min(hashes[i], last_))]);
     for (size_t i = begin; i < end; ++i) {
-      __builtin_prefetch(words_ + (table_[bucket_of(std::min(hashes[i], last_))] >> 4));
+      __builtin_prefetch(words_ + (table_[bucket_of(std::min(hashes[i], last_))] >> kFirstShift));
     }
     for (size_t i = begin; i < end; ++i) positions[i] = static_cast<uint32_t>(at_or_after(hashes[i]));
   }

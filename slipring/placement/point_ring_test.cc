@@ -24,6 +24,9 @@ void expect_exact(const std::vector<Point>& values, const std::vector<Point>& pr
     ASSERT_EQ(ring.at_or_after(h), lower) << h;
     ASSERT_EQ(ring.after(h), upper) << h;
     ASSERT_EQ(positions[i], lower) << h;
+    if (!ring.empty()) {
+      ASSERT_EQ(ring.owner_at_or_after(h), ring.member(ring.wrap(lower))) << h;
+    }
   }
 }
 

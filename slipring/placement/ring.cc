@@ -22,7 +22,7 @@ class Ring final : public Scheme {
   Ring(PointRing<uint64_t> ring, Zones zones, size_t member_count, uint64_t seed)
       : Scheme(member_count), ring_(std::move(ring)), zones_(std::move(zones)), seed_(seed) {}
 
-  NodeIndex owner(std::string_view key) const override { return ring_.member(position_of(point_of(key))); }
+  NodeIndex owner(std::string_view key) const override { return ring_.owner_at_or_after(point_of(key)); }
 
   size_t preference_list(std::string_view key, std::span<NodeIndex> out) const override {
     return zones_.preference_list(ring_, position_of(point_of(key)), out);

@@ -84,6 +84,19 @@ TEST(Ring, TheHashTagRuleIsThatOfRedisCluster) {
   EXPECT_EQ(ring->owner("a{b}c"), ring->owner("b"));
 }
 
+TEST(Ring, ATagIsFoundWhereverItStandsInKeysOfAnyLength) {
+  for (size_t length = 2; length < 100; ++length) {
+    const std::string plain(length, 'k');
+    EXPECT_EQ(redis_hash_tag(plain), plain);
+    EXPECT_EQ(redis_hash_tag(plain + "\xfb\x7a\x7c"), plain + "\xfb\x7a\x7c");  // bytes near '{'
+    for (size_t at = 0; at + 3 <= length; ++at) {
+      std::string key = plain;
+      key.replace(at, 3, "{t}");
+      EXPECT_EQ(redis_hash_tag(key), "t") << key;
+    }
+  }
+}
+
 TEST(Ring, AWeightAddsOrRemovesOnlyTheLastTokens) {
   EXPECT_EQ(vnode_count(512, 0), 0u);
   EXPECT_EQ(vnode_count(512, 1), 1u);
