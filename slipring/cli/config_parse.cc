@@ -1,7 +1,3 @@
-// The one place that reads TOML.
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -297,10 +293,14 @@ Status read_root(const toml::table& root, const Place& place, Config& config) {
 
 Result<Config> parse_config(std::string_view text, const std::string& path) {
   const Place place(path);
-  const toml::parse_result parsed = toml::parse(text, path);
-  if (!parsed) return place.error(parsed.error().source(), parsed.error().description());
+  toml::table root;
+  try {
+    root = toml::parse(text, path);
+  } catch (const toml::parse_error& e) {
+    return place.error(e.source(), e.description());
+  }
   Config config;
-  SLIPRING_TRY(read_root(parsed.table(), place, config));
+  SLIPRING_TRY(read_root(root, place, config));
   return config;
 }
 
