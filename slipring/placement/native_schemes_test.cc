@@ -45,7 +45,8 @@ TEST(Maglev, EqualNodesDifferByAtMostOneSlot) {
   const auto scheme =
       *make_scheme({.name = "maglev", .options = {{"table", "1009"}}}, nodes({"a", "b", "c", "d", "e", "f", "g"}));
   std::map<NodeIndex, int> count;
-  for (const OwnedRange& slot : scheme->ownership()->ranges) ++count[slot.owner];
+  const OwnershipMap map = *scheme->ownership();
+  for (const OwnedRange& slot : map.ranges) ++count[slot.owner];
   for (const auto& [node, slots] : count) EXPECT_TRUE(slots == 144 || slots == 145) << slots;
 }
 
