@@ -185,7 +185,8 @@ void State::finish_extras(CopyActions& out) {
 
 void State::finish_round(Now now) {
   if (in_hold()) {
-    ++hold_rounds;
+    // A round that was under way when the hold began may have missed what was changed just before it.
+    hold_rounds += fresh_barrier ? 1 : 0;
     return;
   }
   if (small()) {

@@ -122,6 +122,8 @@ Status State::set_goal(Order order, Goal goal) {
       group.waiting.clear();
     }
     const GroupRecord& r = rec(i);
+    // The later order counts; without the forced flip the server's change asks for a decision again.
+    if (turns && r.force) save_group(i, [](GroupRecord& next) { next.force = false; });
     const bool cannot_reach = r.stage == Stage::kStopped && r.from == Stage::kCleanup;
     if (cannot_reach && !turns && goal != Goal::kRollBack) {
       save_group(i, [](GroupRecord& next) {
@@ -148,6 +150,7 @@ void State::leave_rest(uint32_t g) {
 }
 
 Stage State::resumed_stage(const GroupRecord& r) {
+  if (r.force) return r.target_owns ? Stage::kRollingBack : Stage::kReady;
   if (r.from == Stage::kCleanup) return Stage::kCleanup;
   return r.target_owns ? Stage::kGrace : Stage::kStreaming;
 }
