@@ -4,12 +4,19 @@
 
 #include <algorithm>
 
+#include "slipring/base/fault_point.h"
 #include "slipring/base/log.h"
 
 namespace slipring::control {
 namespace {
 
 constexpr Millis kViewEvery{250};
+
+// By index of PlanAction, as fault points name them.
+constexpr std::string_view kActionNames[] = {
+    "store_read",      "store_commit", "fence_terms", "fence_routers", "list_users", "ensure_saved", "announce_open",
+    "announce_closed", "publish",      "start_copy",  "tell_copy",     "stop_copy",  "note"};
+static_assert(std::size(kActionNames) == std::variant_size_v<rebalance::PlanAction>);
 
 }  // namespace
 
@@ -104,7 +111,9 @@ void PlanRunner::handle(Input& input) {
 
 void PlanRunner::perform(PlanActions actions) {
   for (const PlanAction& action : actions) {
+    fault_point("plan", kActionNames[action.index()], "before");
     std::visit([this](const auto& a) { perform(a); }, action);
+    fault_point("plan", kActionNames[action.index()], "after");
   }
   if (machine_.finished() && !finished_told_) {
     finished_told_ = true;

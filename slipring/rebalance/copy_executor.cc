@@ -1,6 +1,7 @@
 #include "slipring/rebalance/copy_executor.h"
 
 #include "slipring/base/check.h"
+#include "slipring/base/fault_point.h"
 #include "slipring/rebalance/copy_feed.h"
 #include "slipring/rebalance/copy_worker.h"
 
@@ -9,6 +10,13 @@ namespace {
 
 // Beside the batches in flight: a scan and a barrier of each side.
 constexpr size_t kMoreWorkers = 4;
+
+// By index of CopyAction, as fault points name them.
+constexpr std::string_view kActionNames[] = {"open_feed", "barrier",   "scan",    "read",          "write",
+                                             "drop",      "compare",   "delete",  "feeds_open",    "copied_once",
+                                             "ready",     "not_ready", "sealed",  "seal_broken",   "flipped",
+                                             "swept",     "alarm",     "stopped", "owner_changed", "trouble"};
+static_assert(std::size(kActionNames) == std::variant_size_v<CopyAction>);
 
 template <typename T, typename... Ts>
 constexpr bool kIsOneOf = (std::is_same_v<T, Ts> || ...);
@@ -137,7 +145,12 @@ void CopyExecutor::handle(Input& input) {
 }
 
 void CopyExecutor::perform(CopyActions actions) {
-  for (CopyAction& action : actions) perform(action);
+  for (CopyAction& action : actions) {
+    const std::string_view name = kActionNames[action.index()];
+    fault_point("copy", name, "before");
+    perform(action);
+    fault_point("copy", name, "after");
+  }
 }
 
 void CopyExecutor::perform(CopyAction& action) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <fstream>
 
 #include "slipring/base/check.h"
 #include "slipring/base/secret_file.h"
@@ -11,22 +12,24 @@
 namespace slipring::testing {
 namespace {
 
-constexpr double kStartSeconds = 30;
+constexpr double kStartSeconds = 60;
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 }  // namespace
 
-Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), channel_port_(free_port()) {
+Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
   for (int n = 1; n <= options_.nodes; ++n) server(n);
-  store_ = EmbeddedStore::open(dir_.path() + "/meta.db", clock_).value();
-  start_controller();
-  routers_.resize(static_cast<size_t>(options_.routers));
+  for (int c = 1; c <= options_.controllers; ++c) {
+    api_ports_[c] = free_port();
+    channel_ports_[c] = free_port();
+  }
+  start_controller(1);
+  controller();
   for (int r = 1; r <= options_.routers; ++r) start_router(r);
   SLIPRING_CHECK(eventually(kStartSeconds, [&] { return routers_ready(); }), "routers serve by the first epoch");
-}
-
-Cluster::~Cluster() {
-  routers_.clear();
-  controller_.reset();
 }
 
 RedisServer& Cluster::server(int n) {
@@ -34,73 +37,97 @@ RedisServer& Cluster::server(int n) {
   if (slot == nullptr) {
     slot = std::make_unique<RedisServer>(options_.server);
     slot->start();
-    write_files();
+    write_secrets();
   }
   return *slot;
 }
 
-void Cluster::write_files() {
+void Cluster::write_secrets() {
   std::vector<control::NodeCredential> lines;
   for (const auto& [n, s] : servers_) lines.push_back({s->address(), s->admin_user(), s->admin_password()});
-  SLIPRING_CHECK(write_secret_file(dir_.path() + "/credentials", control::format_credentials(lines)).has_value(),
-                 "a file in a temporary directory");
-  SLIPRING_CHECK(write_secret_file(dir_.path() + "/token", "0123456789abcdef0123456789abcdef\n").has_value(),
-                 "a file in a temporary directory");
+  const bool ok = write_secret_file(dir_.path() + "/credentials", control::format_credentials(lines)) &&
+                  write_secret_file(dir_.path() + "/token", "0123456789abcdef0123456789abcdef\n");
+  SLIPRING_CHECK(ok, "files in a temporary directory can be written");
 }
 
-std::unique_ptr<control::Controller> Cluster::make_controller(const std::string& id) {
-  control::ControllerOptions o;
-  o.id = id;
-  o.dir = dir_.path();
-  o.channel = fmt::format("127.0.0.1:{}", id == "c1" ? channel_port_ : 0);
-  o.channel_token_file = dir_.path() + "/token";
-  o.credentials_file = dir_.path() + "/credentials";
-  o.plan = options_.plan;
-  Pool pool;
-  pool.name = "main";
-  pool.layout.scheme.name = options_.scheme;
-  pool.layout.scheme.options = options_.scheme_options;
+std::string Cluster::pool_table() const {
+  std::string text = fmt::format("[[pool]]\nname = \"main\"\nscheme = \"{}\"\noptions = {{ {} }}\n", options_.scheme,
+                                 options_.scheme_options);
   for (int n = 1; n <= options_.nodes; ++n) {
-    Node node;
-    node.name = node_name(n);
-    node.instance.address = servers_[n]->address();
-    pool.layout.nodes.push_back(node);
+    text += fmt::format("[[pool.node]]\nname = \"{}\"\naddress = \"{}\"\n", node_name(n), servers_.at(n)->address());
   }
-  o.seed.push_back(pool);
-  auto controller = control::Controller::start(o, *store_, clock_, nullptr);
-  SLIPRING_CHECK(controller.has_value(), "the controller's addresses are free");
-  return std::move(*controller);
+  return text;
 }
 
-void Cluster::start_controller(const std::string& id) {
-  controller_ = make_controller(id);
-  SLIPRING_CHECK(eventually(kStartSeconds, [&] { return controller_->ready().has_value(); }), "the controller leads");
+void Cluster::start_controller(int n, const std::string& fault, bool stops) {
+  const std::string path = fmt::format("{}/c{}.toml", dir_.path(), n);
+  write_file(path, fmt::format("[controller]\nid = \"c{0}\"\ndir = \"{1}/meta\"\napi = \"127.0.0.1:{2}\"\n"
+                               "channel = \"127.0.0.1:{3}\"\nchannel_token_file = \"{1}/token\"\n"
+                               "credentials_file = \"{1}/credentials\"\n[move]\n{4}\n{5}",
+                               n, dir_.path(), api_ports_[n], channel_ports_[n], options_.move, pool_table()));
+  std::vector<std::string> argv = {"env"};
+  if (!fault.empty()) {
+    argv.push_back("SLIPRING_FAULT_POINT=" + fault);
+    argv.push_back(stops ? "SLIPRING_FAULT_ACTION=stop" : "SLIPRING_FAULT_ACTION=kill");
+  }
+  argv.insert(argv.end(), {SLIPRING_PROGRAM, "controller", "--config", path});
+  auto child = ChildProcess::start(argv, fmt::format("{}/c{}.log", dir_.path(), n));
+  SLIPRING_CHECK(child.has_value(), "a process can be started");
+  controllers_[n] = std::move(*child);
+  apis_[n] = control::ApiClient::make({fmt::format("127.0.0.1:{}", api_ports_[n]), "", 500, 60'000}).value();
+}
+
+bool Cluster::leads(int n) {
+  return apis_.contains(n) && apis_[n]->ready().has_value();
+}
+
+control::ControllerService& Cluster::controller() {
+  control::ControllerService* leader = nullptr;
+  const bool found = eventually(kStartSeconds, [&] {
+    for (const auto& [n, api] : apis_) {
+      if (leads(n)) leader = api.get();
+    }
+    return leader != nullptr;
+  });
+  SLIPRING_CHECK(found, "a controller leads; see its log in the cluster's directory");
+  return *leader;
 }
 
 void Cluster::start_router(int r) {
-  router::Options o;
-  o.id = fmt::format("r{}", r);
-  o.listen = "127.0.0.1:0";
-  o.controllers = {fmt::format("127.0.0.1:{}", channel_port_)};
-  o.token_file = dir_.path() + "/token";
-  o.dir = dir_.path();
-  auto router = router::Router::start(o);
-  SLIPRING_CHECK(router.has_value(), "a router starts");
-  routers_[static_cast<size_t>(r - 1)] = std::move(*router);
+  if (!router_ports_.contains(r)) router_ports_[r] = free_port();
+  std::string controllers;
+  for (const auto& [n, port] : channel_ports_) controllers += fmt::format("\"127.0.0.1:{}\",", port);
+  const std::string path = fmt::format("{}/r{}.toml", dir_.path(), r);
+  write_file(path, fmt::format("[router]\nid = \"r{0}\"\nlisten = \"127.0.0.1:{2}\"\ncontrollers = [{3}]\n"
+                               "token_file = \"{1}/token\"\ndir = \"{1}\"\n",
+                               r, dir_.path(), router_ports_[r], controllers));
+  auto child =
+      ChildProcess::start({SLIPRING_PROGRAM, "router", "--config", path}, fmt::format("{}/r{}.log", dir_.path(), r));
+  SLIPRING_CHECK(child.has_value(), "a process can be started");
+  router_processes_[r] = std::move(*child);
 }
 
 bool Cluster::routers_ready() {
-  auto status = controller_->status();
+  auto status = controller().status();
   if (!status) return false;
-  for (const auto& router : routers_) {
-    if (router != nullptr && (!router->not_ready().empty() || router->epoch() != status->epoch)) return false;
+  for (auto& [r, process] : router_processes_) {
+    if (!process.running()) continue;
+    bool serving = false;
+    for (const auto& known : status->routers) {
+      serving = serving || (known.id == fmt::format("r{}", r) && known.state == control::RouterState::kServing);
+    }
+    if (!serving) return false;
   }
   return true;
 }
 
 redis::Client Cluster::client(int r) {
-  auto client = redis::Client::connect({fmt::format("127.0.0.1:{}", router(r).port()), "", "", ""});
-  SLIPRING_CHECK(client.has_value(), "the router accepts");
+  Result<redis::Client> client = fail(Code::kUnavailable, "");
+  const bool connected = eventually(kStartSeconds, [&] {
+    client = redis::Client::connect({fmt::format("127.0.0.1:{}", router_ports_.at(r)), "", "", ""});
+    return client.has_value();
+  });
+  SLIPRING_CHECK(connected, "the router accepts");
   return std::move(*client);
 }
 
@@ -113,43 +140,48 @@ redis::Client Cluster::admin(int n) {
 
 uint64_t Cluster::start(const control::Change& change, control::PlanOptions options) {
   const control::ChangeRequest request{"main", change, options};
-  auto preview = controller_->preview(request);
+  auto preview = controller().preview(request);
   if (!preview) std::fprintf(stderr, "preview: %s\n", preview.error().message.c_str());
   SLIPRING_CHECK(preview.has_value(), "the change can be planned");
-  auto started = controller_->start(request, preview->epoch);
+  auto started = controller().start(request, preview->epoch);
+  // A controller that a fault point ends in the middle of its answer has opened the plan all the same.
+  if (!started && started.error().code == Code::kDeadlineExceeded) return controller().plans("", {})->front().id;
   if (!started) std::fprintf(stderr, "start: %s\n", started.error().message.c_str());
   SLIPRING_CHECK(started.has_value(), "the plan starts");
-  for (const control::Finding& f : started->findings)
-    std::fprintf(stderr, "%s: %s\n", f.check.c_str(), f.message.c_str());
+  for (const control::Finding& f : started->findings) {
+    std::fprintf(stderr, "%s: %s: %s\n", f.subject.c_str(), f.check.c_str(), f.message.c_str());
+  }
   SLIPRING_CHECK(started->plan != 0, "preflight does not refuse");
   return started->plan;
 }
 
-control::PlanSummary Cluster::summary(uint64_t plan) {
-  return controller_->plan(plan, {})->summary;
+control::PlanDetail Cluster::detail(uint64_t plan) {
+  control::PlanDetail detail;
+  eventually(kStartSeconds, [&] {
+    auto answer = controller().plan(plan, {});
+    if (answer) detail = std::move(*answer);
+    return answer.has_value();
+  });
+  return detail;
 }
 
 bool Cluster::reaches(uint64_t plan, control::PlanState state, double seconds) {
-  const bool reached = eventually(seconds, [&] {
-    auto detail = controller_->plan(plan, {});
-    return detail && detail->summary.state == state;
-  });
-  if (!reached) print_events(plan);
+  const bool reached = eventually(seconds, [&] { return detail(plan).summary.state == state; });
+  if (!reached) print(plan);
   return reached;
 }
 
-void Cluster::print_events(uint64_t plan) {
-  if (auto detail = controller_->plan(plan, {})) {
-    std::fprintf(stderr, "plan %llu: state %d, reason: %s\n", static_cast<unsigned long long>(plan),
-                 static_cast<int>(detail->summary.state), detail->summary.reason.c_str());
-    for (const auto& m : detail->moves) {
-      std::fprintf(stderr, "  move %u %s -> %s stage %d keys %llu dirty %llu attempts %u: %s\n", m.index,
-                   m.source.c_str(), m.target.c_str(), static_cast<int>(m.stage),
-                   static_cast<unsigned long long>(m.keys_done), static_cast<unsigned long long>(m.dirty_keys),
-                   m.attempts, m.reason.c_str());
-    }
+void Cluster::print(uint64_t plan) {
+  const control::PlanDetail d = detail(plan);
+  std::fprintf(stderr, "plan %llu: state %d, reason: %s\n", static_cast<unsigned long long>(plan),
+               static_cast<int>(d.summary.state), d.summary.reason.c_str());
+  for (const auto& m : d.moves) {
+    std::fprintf(stderr, "  move %u %s -> %s stage %d keys %llu dirty %llu attempts %u: %s\n", m.index,
+                 m.source.c_str(), m.target.c_str(), static_cast<int>(m.stage),
+                 static_cast<unsigned long long>(m.keys_done), static_cast<unsigned long long>(m.dirty_keys),
+                 m.attempts, m.reason.c_str());
   }
-  auto events = controller_->plan_events(plan, 0, 1000);
+  auto events = controller().plan_events(plan, 0, 1000);
   if (!events) return;
   for (const auto& e : *events) std::fprintf(stderr, "  %s\n", e.text.c_str());
 }
@@ -157,6 +189,7 @@ void Cluster::print_events(uint64_t plan) {
 std::map<std::string, std::vector<int>> Cluster::keys_by_server() {
   std::map<std::string, std::vector<int>> found;
   for (const auto& [n, s] : servers_) {
+    if (!s->process().running()) continue;
     redis::Client client = admin(n);
     std::string cursor = "0";
     do {

@@ -1,5 +1,5 @@
-// A whole Slipring inside a test program: real redis-servers, a controller, routers; parts can be stopped, killed and
-// made anew. The metadata is a real file, so a second controller can take over.
+// A whole Slipring in processes of its own, as an operator runs it: redis-servers, controllers and routers that a test
+// kills, stops, wakes and starts again. Metadata, ports and data survive a part's restart.
 // Thread-safety: one owner.
 #pragma once
 
@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "slipring/control/controller.h"
-#include "slipring/coordination/embedded/embedded_store.h"
-#include "slipring/router/router.h"
+#include "slipring/control/api_client.h"
 #include "slipring/store/redis/client.h"
+#include "tests/support/child_process.h"
 #include "tests/support/redis_server.h"
 
 namespace slipring::testing {
@@ -19,58 +18,63 @@ namespace slipring::testing {
 struct ClusterOptions {
   int nodes = 3;
   int routers = 1;
+  int controllers = 1;  // that routers and the client know; only the first is started
   std::string scheme = "ring";
-  std::map<std::string, std::string> scheme_options;
+  std::string scheme_options;  // of the TOML table: `hash = "md5"`
   RedisServerOptions server;
-  rebalance::PlanOptions plan;
+  std::string move;  // lines of the [move] table
 };
 
 class Cluster {
  public:
   explicit Cluster(ClusterOptions options = {});
-  ~Cluster();
 
-  // A controller on the cluster's metadata; the first is started by the constructor.
-  std::unique_ptr<control::Controller> make_controller(const std::string& id);
-  control::Controller& controller() { return *controller_; }
-  std::unique_ptr<control::Controller>& controller_slot() { return controller_; }
-  // Ends the controller, as a clean stop does.
-  void stop_controller() { controller_.reset(); }
-  void start_controller(const std::string& id = "c1");
+  // Controllers cN on one metadata file. `fault` arms a fault point, `stops`: it stops the process instead of killing.
+  void start_controller(int n = 1, const std::string& fault = "", bool stops = false);
+  ChildProcess& controller_process(int n = 1) { return controllers_[n]; }
+  // The API of whichever controller leads; waits for one.
+  control::ControllerService& controller();
+  bool leads(int n);
 
-  // nN, started (empty) when first asked for; n1.. n<nodes> are the pool's first ones.
+  // nN, started (empty) when first asked for; n1 to n<nodes> are the pool's first ones.
   RedisServer& server(int n);
   std::string node_name(int n) const { return "n" + std::to_string(n); }
+
   void start_router(int r);
-  void stop_router(int r) { routers_[static_cast<size_t>(r - 1)].reset(); }
-  router::Router& router(int r) { return *routers_[static_cast<size_t>(r - 1)]; }
-  // Every running router serves by the controller's epoch.
+  ChildProcess& router_process(int r) { return router_processes_[r]; }
+  int router_port(int r) const { return router_ports_.at(r); }
+  // Every router that is running serves by the current epoch.
   bool routers_ready();
-  // A client of router r.
+
   redis::Client client(int r = 1);
   // An administrator's connection to server n.
   redis::Client admin(int n);
 
   // Starts a change and answers its plan's number; preflight must not refuse.
   uint64_t start(const control::Change& change, control::PlanOptions options = {});
-  control::PlanSummary summary(uint64_t plan);
-  // Waits until the plan is in the state; false after `seconds` (the plan's events are printed then).
+  // Waits until the plan is in the state; prints what happened if it does not come.
   bool reaches(uint64_t plan, control::PlanState state, double seconds = 60);
-  void print_events(uint64_t plan);
+  // The plan's state, asked of whoever leads.
+  control::PlanDetail detail(uint64_t plan);
+  void print(uint64_t plan);
 
-  // All keys of all servers: key -> servers that hold it.
+  // All keys of all servers that run: key -> servers that hold it.
   std::map<std::string, std::vector<int>> keys_by_server();
 
+  const std::string& directory() const { return dir_.path(); }
+
  private:
-  void write_files();
+  void write_secrets();
+  std::string pool_table() const;
   const ClusterOptions options_;
   TempDir dir_;
-  SystemClock clock_;
   std::map<int, std::unique_ptr<RedisServer>> servers_;
-  std::unique_ptr<EmbeddedStore> store_;
-  int channel_port_;
-  std::unique_ptr<control::Controller> controller_;
-  std::vector<std::unique_ptr<router::Router>> routers_;
+  std::map<int, int> api_ports_;
+  std::map<int, int> channel_ports_;
+  std::map<int, ChildProcess> controllers_;
+  std::map<int, std::unique_ptr<control::ApiClient>> apis_;
+  std::map<int, int> router_ports_;
+  std::map<int, ChildProcess> router_processes_;
 };
 
 }  // namespace slipring::testing
