@@ -102,7 +102,7 @@ Status Leader::load() {
   publish(std::make_shared<const Snapshot>(std::move(epoch.value)));
   sync_users_everywhere();
   watch_ = std::make_unique<NodeWatch>(access_, [this](const std::string& address) {
-    if (attempt_open_on(address)) return false;
+    if (attempt_open_on(address) || !may_serve(address)) return false;
     access_.forget(address);
     return sync_users(address);
   });

@@ -114,6 +114,7 @@ class Leader final : public PlanHost {
   void regenerate(const std::string& id, uint64_t fenced);
   void refill_spares();
   bool attempt_open_on(const std::string& address);
+  bool may_serve(const std::string& address);
   bool sync_users(const std::string& address);
   void sync_users_everywhere();
   std::string prefix_of(const std::string& address);

@@ -17,6 +17,21 @@ bool same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// True also where the group says nothing about the server.
+bool owner_is_settled(const GroupView& group, const std::string& address, NodeAccess& access) {
+  const rebalance::GroupRecord& record = group.record;
+  if (rebalance::is_final(record.stage)) return true;
+  for (size_t peer = 0; peer < record.identities.size(); ++peer) {
+    const bool owns = record.target_owns == (peer > 0);
+    const std::string& here = peer == 0 ? record.source.address : record.moves[peer - 1].target.address;
+    if (!owns || here != address || record.identities[peer].run_id.empty()) continue;
+    if (group.copying && group.phase == rebalance::CopyPhase::kMerging) return false;
+    const auto now = access.pulse(address);
+    if (now && now->identity.run_id != record.identities[peer].run_id) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void Leader::on_message(ConnectionId connection, channel::Message message) {
@@ -103,7 +118,9 @@ bool Leader::attempt_open_on(const std::string& address) {
   return false;
 }
 
-void Leader::regenerate(const std::string& id, uint64_t fenced) {
+// A router was refused by a server. If its generation was fenced it gets a new one; otherwise the server has lost its
+// users and gets them back.
+void Leader::regenerate(const std::string& id, uint64_t refused) {
   wait_for_closed_attempt();
   if (ending_) return;
   Result<RouterRecord> record = fail(Code::kUnavailable, "");
@@ -111,17 +128,12 @@ void Leader::regenerate(const std::string& id, uint64_t fenced) {
     const std::lock_guard lock(book_mutex_);
     const auto known = book_.routers().find(id);
     if (known == book_.routers().end()) return;
-    if (known->second.active.generation == fenced) {
-      std::vector<uint64_t> keep;
-      for (const channel::Credentials& c : book_.live()) {
-        if (c.generation != fenced) keep.push_back(c.generation);
-      }
-      if (auto struck = book_.strike_all_but(keep); !struck) return;
-    }
-    record = book_.replenish(id, true);
+    const bool fenced = known->second.active.generation != refused;
+    record = fenced ? book_.replenish(id, true) : known->second;
   }
   if (!record) return log(LogLevel::kWarn, "control", "router {}: {}", id, record.error().message);
   sync_users_everywhere();
+  if (record->active.generation == refused) return;
   links_.renew(*record);
   log(LogLevel::kInfo, "control", "router {} goes on with generation {}", id, record->active.generation);
   for (const auto& r : open_runners()) r->routers_changed();
@@ -145,6 +157,17 @@ void Leader::refill_spares() {
   for (const auto& r : open_runners()) r->routers_changed();
 }
 
+// A server that owns keys of an open plan and is another process than the one whose state was copied serves nobody
+// until the plan has settled that it holds what it should (rebalance/copy_machine.h).
+bool Leader::may_serve(const std::string& address) {
+  for (const auto& r : open_runners()) {
+    for (const GroupView& group : r->view().groups) {
+      if (!owner_is_settled(group, address, access_)) return false;
+    }
+  }
+  return true;
+}
+
 std::string Leader::prefix_of(const std::string& address) {
   const std::shared_ptr<const Snapshot> snapshot = current();
   for (const Pool& pool : snapshot->pools) {
@@ -164,7 +187,7 @@ bool Leader::sync_users(const std::string& address) {
     live = book_.live();
   }
   const std::lock_guard lock(users_mutex_);
-  if (attempt_open_on(address)) return false;
+  if (attempt_open_on(address) || !may_serve(address)) return false;
   const Status synced = access_.sync_router_users(address, live, prefix_of(address));
   if (!synced) log(LogLevel::kWarn, "control", "users: {}", synced.error().message);
   return synced.has_value();

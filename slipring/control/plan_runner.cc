@@ -78,8 +78,8 @@ void PlanRunner::post(Input input) {
 
 void PlanRunner::drive() {
   perform(machine_.start(now()));
-  perform(machine_.on(RoutersChanged{parts_.host.routers()}, now()));
   for (;;) {
+    look_at_routers();
     publish_view();
     std::deque<Input> inputs;
     {
@@ -97,11 +97,17 @@ void PlanRunner::drive() {
   }
 }
 
+// A router that falls silent changes without anybody saying so.
+void PlanRunner::look_at_routers() {
+  std::vector<RouterView> routers = parts_.host.routers();
+  if (routers == routers_) return;
+  routers_ = routers;
+  perform(machine_.on(RoutersChanged{std::move(routers)}, now()));
+}
+
 void PlanRunner::handle(Input& input) {
   if (auto* event = std::get_if<PlanEvent>(&input)) return perform(machine_.on(*event, now()));
-  if (std::holds_alternative<RefreshRouters>(input)) {
-    return perform(machine_.on(RoutersChanged{parts_.host.routers()}, now()));
-  }
+  if (std::holds_alternative<RefreshRouters>(input)) return look_at_routers();
   auto& request = std::get<OrderRequest>(input);
   auto actions = machine_.order(request.order, request.group, now());
   if (actions) perform(std::move(*actions));

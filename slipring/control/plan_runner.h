@@ -109,6 +109,7 @@ class PlanRunner {
 
   void drive();
   void handle(Input& input);
+  void look_at_routers();
   void perform(rebalance::PlanActions actions);
   void perform(const rebalance::StoreRead& action);
   void perform(const rebalance::StoreCommit& action);
@@ -143,7 +144,8 @@ class PlanRunner {
     double bytes_per_second = 0;
   };
   static void measure(Copy& copy, const rebalance::CopyProgress& progress, MonoTime now);
-  std::map<uint32_t, Copy> copies_;  // by group; runner's thread
+  std::map<uint32_t, Copy> copies_;             // by group; runner's thread
+  std::vector<rebalance::RouterView> routers_;  // as the machine knows them
   bool finished_told_ = false;
 
   mutable std::mutex mutex_;  // guards what follows

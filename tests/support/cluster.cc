@@ -186,6 +186,11 @@ void Cluster::print(uint64_t plan) {
   for (const auto& e : *events) std::fprintf(stderr, "  %s\n", e.text.c_str());
 }
 
+std::string Cluster::log(const std::string& part) const {
+  std::ifstream file(fmt::format("{}/{}.log", dir_.path(), part));
+  return "\n" + std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 std::map<std::string, std::vector<int>> Cluster::keys_by_server() {
   std::map<std::string, std::vector<int>> found;
   for (const auto& [n, s] : servers_) {

@@ -61,6 +61,8 @@ class Cluster {
   // All keys of all servers that run: key -> servers that hold it.
   std::map<std::string, std::vector<int>> keys_by_server();
 
+  // What a part ("c1", "r2") wrote to its log.
+  std::string log(const std::string& part) const;
   const std::string& directory() const { return dir_.path(); }
 
  private:
