@@ -102,8 +102,15 @@ Status Leader::load() {
   publish(std::make_shared<const Snapshot>(std::move(epoch.value)));
   sync_users_everywhere();
   watch_ = std::make_unique<NodeWatch>(access_, [this](const std::string& address) {
-    if (attempt_open_on(address) || !may_serve(address)) return false;
     access_.forget(address);
+    if (attempt_open_on(address)) return false;
+    if (!may_serve(address)) {
+      // Users that the server has read from its files must not let routers in before the plan is settled.
+      const std::lock_guard lock(users_mutex_);
+      const Status closed = access_.fence_routers(address, {});
+      if (!closed) log(LogLevel::kWarn, "control", "users: {}", closed.error().message);
+      return false;
+    }
     return sync_users(address);
   });
   watch_->watch(addresses_of(*current()));

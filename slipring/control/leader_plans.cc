@@ -276,16 +276,16 @@ Result<Started> Leader::start_plan(const ChangeRequest& request, uint64_t if_epo
 
 // Routers must find their users on a node that joins when they hear of it.
 Status Leader::prepare_servers(const Draft& draft) {
-  std::vector<channel::Credentials> live;
-  {
-    const std::lock_guard lock(book_mutex_);
-    live = book_.live();
-  }
   const std::string prefix = draft.base.find_pool(draft.plan.pool)->key_prefix;
   for (const Node& node : draft.plan.next_layout.nodes) {
     if (has_instance(draft.plan.old_layout, node.instance)) continue;
-    const std::lock_guard lock(users_mutex_);
     SLIPRING_TRY(access_.fence_terms(node.instance.address));
+    const std::lock_guard lock(users_mutex_);
+    std::vector<channel::Credentials> live;
+    {
+      const std::lock_guard book_lock(book_mutex_);
+      live = book_.live();
+    }
     SLIPRING_TRY(access_.sync_router_users(node.instance.address, live, prefix));
   }
   return {};

@@ -181,13 +181,14 @@ std::string Leader::prefix_of(const std::string& address) {
 }
 
 bool Leader::sync_users(const std::string& address) {
-  std::vector<channel::Credentials> live;
-  {
-    const std::lock_guard lock(book_mutex_);
-    live = book_.live();
-  }
   const std::lock_guard lock(users_mutex_);
   if (attempt_open_on(address) || !may_serve(address)) return false;
+  // Read under the lock: an older list would take a newer router's user away.
+  std::vector<channel::Credentials> live;
+  {
+    const std::lock_guard book_lock(book_mutex_);
+    live = book_.live();
+  }
   const Status synced = access_.sync_router_users(address, live, prefix_of(address));
   if (!synced) log(LogLevel::kWarn, "control", "users: {}", synced.error().message);
   return synced.has_value();

@@ -176,22 +176,22 @@ void Conductor::on(const channel::Welcome& welcome) {
       welcome.active.generation);
   away_said_ = false;
   shared_.controller_connected.store(true);
-  spare_ = welcome.spare;
-  save_soon_.arm(kSaveDelay);
   perform(gate_.on_welcome(welcome, loop_.now()));
   if (!link_.connected()) return;  // an older leader: nothing of it is believed
-  use(welcome.active);
-  acknowledge();
+  welcome_ = welcome;
 }
 
 void Conductor::on(const channel::SnapshotPush& push) {
   auto snapshot = decode_snapshot(push.snapshot);
   Status ok = snapshot ? validate(*snapshot) : Status(fail(snapshot.error()));
-  if (ok && snapshot_ && snapshot->epoch <= snapshot_->epoch)
-    return perform(gate_.on_snapshot_received(snapshot->epoch));
+  if (ok && snapshot_ && snapshot->epoch <= snapshot_->epoch) {
+    perform(gate_.on_snapshot_received(snapshot->epoch));
+    return take_up_generations();
+  }
   if (ok) perform(gate_.on_snapshot_received(snapshot->epoch));
   if (ok) ok = apply(*snapshot);
-  if (!ok) log(LogLevel::kError, "router", "a snapshot is refused, the last one stays: {}", ok.error().message);
+  if (ok) return take_up_generations();
+  log(LogLevel::kError, "router", "a snapshot is refused, the last one stays: {}", ok.error().message);
 }
 
 void Conductor::on(const channel::AttemptOpen& open) {
@@ -200,6 +200,17 @@ void Conductor::on(const channel::AttemptOpen& open) {
 void Conductor::on(const channel::AttemptClosed& closed) {
   perform(gate_.on_attempt_closed(closed, loop_.now()));
 }
+// Generations that came with the welcome are taken up only when the current topology has been applied: before that they
+// would let requests by an old one through, and so would a spare kept on disk beside an old snapshot.
+void Conductor::take_up_generations() {
+  if (!welcome_) return;
+  spare_ = welcome_->spare;
+  save_soon_.arm(kSaveDelay);
+  use(welcome_->active);
+  acknowledge();
+  welcome_.reset();
+}
+
 void Conductor::on(const channel::Synced&) {
   perform(gate_.on_synced(loop_.now()));
 }

@@ -59,6 +59,7 @@ class Conductor final : public WorkerObserver, private LinkObserver {
   void use(const channel::Credentials& credentials);
   void settled();
   void acknowledge();
+  void take_up_generations();
   void perform(const channel::GateActions& actions);
   void do_action(const channel::StartHold& hold);
   void do_action(const channel::SendAck& ack);
@@ -79,7 +80,8 @@ class Conductor final : public WorkerObserver, private LinkObserver {
   std::optional<Snapshot> snapshot_;  // the newest that was given to the workers
   channel::Credentials active_;
   channel::Credentials spare_;
-  uint32_t unsettled_ = 0;  // changes that not every worker has settled
+  std::optional<channel::Welcome> welcome_;  // whose generations wait for the current topology
+  uint32_t unsettled_ = 0;                   // changes that not every worker has settled
   uint64_t refused_generation_ = 0;
   bool disk_tried_ = false;
   bool away_said_ = false;

@@ -26,7 +26,11 @@ void fill(redis::Client& client, int count) {
 
 void expect_filled(redis::Client& client, int count) {
   for (int i = 0; i < count; ++i) {
-    ASSERT_EQ(client.call({"GET", fmt::format("fill:{}", i)})->text, fmt::format("value {}", i));
+    Result<redis::Reply> reply = fail(Code::kUnavailable, "");
+    ASSERT_TRUE(eventually(30, [&] {
+      return (reply = client.call({"GET", fmt::format("fill:{}", i)})).has_value();
+    })) << reply.error().message;
+    ASSERT_EQ(reply->text, fmt::format("value {}", i));
   }
 }
 
@@ -169,16 +173,18 @@ TEST_F(Faults, ARouterSleepsThroughTheCutoverAndNeverWritesToTheOldOwner) {
   cluster_->router_process(2).stop();
   ASSERT_TRUE(cluster_->reaches(plan, PlanState::kGrace, 90));
   cluster_->router_process(2).resume();
-  ASSERT_TRUE(eventually(30, [&] { return cluster_->routers_ready(); }));
+  ASSERT_TRUE(eventually(30, [&] { return cluster_->routers_ready(); })) << cluster_->log("c1") << cluster_->log("r2");
   const uint64_t acknowledged = load.acknowledged();
   ASSERT_TRUE(eventually(30, [&] { return load.acknowledged() > acknowledged + 500; }));
-  EXPECT_THAT(load.finish(), IsEmpty()) << load.last_error();
+  EXPECT_THAT(load.finish(), IsEmpty()) << load.last_error() << cluster_->log("c1") << cluster_->log("r1")
+                                        << cluster_->log("r2");
   expect_whole();
 }
 
 TEST_F(Faults, ARouterStartsFromItsDiskWhileTheControllerIsAway) {
   make();
   Load load(*cluster_, 1);
+  ASSERT_TRUE(eventually(30, [&] { return std::ifstream(cluster_->directory() + "/router-r1.state").good(); }));
   cluster_->controller_process().kill();
   cluster_->router_process(1).kill();
   cluster_->start_router(1);
@@ -257,6 +263,12 @@ TEST_F(Faults, ATargetThatComesBackEmptyInGraceNeedsADecisionAndTheSourcesCopyIs
   ASSERT_TRUE(cluster_->reaches(plan, PlanState::kNeedsDecision, 60));
   // Until it is decided the keys that n4 should hold are errors, never missing.
   redis::Client client = cluster_->client();
+  ASSERT_TRUE(eventually(30, [&] {
+    return client
+        .command({"MGET", "fill:0", "fill:1", "fill:2", "fill:3", "fill:4", "fill:5", "fill:6", "fill:7", "fill:8",
+                  "fill:9", "fill:10", "fill:11"})
+        ->is_error();
+  }));
   for (int i = 0; i < kFill; ++i) {
     const auto reply = client.command({"GET", fmt::format("fill:{}", i)}).value();
     EXPECT_TRUE(reply.is_error() || reply.text == fmt::format("value {}", i)) << i;

@@ -262,6 +262,7 @@ TEST_F(Channel, ServesOnWhenTheControllerGoesAwayAndComesBack) {
   EXPECT_EQ(again.epoch, Epoch{5});
   EXPECT_EQ(again.generation, 1u);
   welcome();
+  controller.send(SnapshotPush{encode_snapshot(snapshot)});
   EXPECT_EQ(controller.expect<EpochAck>(), (EpochAck{Epoch{5}, 1}));
 }
 

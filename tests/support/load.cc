@@ -104,7 +104,12 @@ bool Load::step(redis::Client& client, Key& key, int kind) {
 
 void Load::check(redis::Client& client, const Key& key, int kind) {
   if (key.possible == 0) return;
-  auto reply = kind == 1 ? client.call({"LLEN", key.name}) : client.call({"GET", key.name});
+  // A router that has just been fenced needs a moment to come back; what it answers then must fit.
+  Result<redis::Reply> reply = fail(Code::kUnavailable, "");
+  eventually(kReconnectSeconds, [&] {
+    reply = kind == 1 ? client.call({"LLEN", key.name}) : client.call({"GET", key.name});
+    return reply.has_value();
+  });
   if (!reply) return wrong(fmt::format("{}: cannot be read: {}", key.name, reply.error().message));
   const int64_t held = kind == 1 ? reply->integer : std::atoll(reply->text.c_str());
   if (held < key.acknowledged || held > key.possible) {
