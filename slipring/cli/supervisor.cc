@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t kBackoffMinMs = 200;
 constexpr int64_t kBackoffMaxMs = 5'000;
 constexpr int64_t kStableMs = 30'000;  // a child that ran this long starts again without delay
-constexpr int64_t kStartMs = 30'000;   // for a child to answer first
+constexpr int64_t kStartMs = 120'000;  // for a child to answer first
 constexpr int64_t kWatchEveryMs = 5'000;
 constexpr int kMissingLooks = 2;
 constexpr int64_t kRequestMs = 2'000;

@@ -81,7 +81,11 @@ class Up : public ::testing::Test {
   pid_t pid_of(const std::string& child) const {
     return static_cast<pid_t>(std::stol(read(dir() + "/run/" + child + ".pid")));
   }
-  static bool alive(pid_t pid) { return ::kill(pid, 0) == 0; }
+  // A process that has ended may stand in the table until its new parent looks at it.
+  bool alive(pid_t pid) const {
+    const std::string stat = read(fmt::format("/proc/{}/stat", pid));
+    return !stat.empty() && stat.find(") Z ") == std::string::npos;
+  }
 
   TempDir temp_;
   int port_;

@@ -136,7 +136,9 @@ class Client {
     for (uint32_t key = index_; key < model_.size();) {
       std::vector<uint32_t> batch;
       for (size_t i = 0; i < kLoadDepth && key < model_.size(); ++i, key += options_.clients) batch.push_back(key);
-      read += verify_batch(batch);
+      const uint64_t done = verify_batch(batch);
+      if (done == 0) break;
+      read += done;
     }
     return read;
   }
@@ -303,7 +305,7 @@ class Client {
         wrong_if(keys[i], model_.check_content(keys[i], replies[i], now_us() / 1000));
       return keys.size();
     }
-    shared_.findings.violation("keys could not be read at the end: no router answers");
+    shared_.findings.violation("keys could not be read at the end: no router answers for them");
     return 0;
   }
 
