@@ -51,7 +51,7 @@ MAY_INCLUDE = {
 RESTRICTED = [
     (r"sys/(epoll|socket|un|eventfd|timerfd)\.h|netinet/.*|arpa/.*|netdb\.h",
      # The API's server sets options on the sockets that httplib opens.
-     ["slipring/net/", "slipring/control/http_server.cc", "tests/"], True),
+     ["slipring/net/", "slipring/control/http_server.cc", "slipring/cli/unix_socket", "tests/"], True),
     (r"sqlite3\.h", ["slipring/coordination/embedded/"], True),
     (r"CLI/.*", ["slipring/cli/"], True),
     (r"httplib\.h", ["slipring/control/", "slipring/router/http_endpoint.cc", "tests/"], False),

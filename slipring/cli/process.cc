@@ -1,11 +1,8 @@
 #include "slipring/cli/process.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,10 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <random>
 #include <utility>
 
 #include "slipring/base/parse.h"
+#include "slipring/base/random.h"
+#include "slipring/base/secret.h"
+#include "slipring/net/socket.h"
 
 namespace slipring::cli {
 namespace {
@@ -62,14 +61,8 @@ int open_pidfd(pid_t pid) {
 }
 
 bool port_is_free(uint16_t port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool free = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  ::close(fd);
-  return free;
+  const auto address = net::resolve({"127.0.0.1", port});
+  return address && net::listen_tcp(*address, false).has_value();
 }
 
 }  // namespace
@@ -147,9 +140,9 @@ bool Process::wait(int64_t ms) {
 }
 
 Result<uint16_t> find_free_port(const std::vector<uint16_t>& taken) {
-  std::random_device random;
+  Random random(std::hash<std::string>()(random_secret()));
   for (int i = 0; i < 1000; ++i) {
-    const uint16_t port = static_cast<uint16_t>(kPortMin + random() % (kPortMax - kPortMin));
+    const auto port = static_cast<uint16_t>(kPortMin + random.below(kPortMax - kPortMin));
     if (std::find(taken.begin(), taken.end(), port) == taken.end() && port_is_free(port)) return port;
   }
   return fail(Code::kResourceExhausted, fmt::format("no free port between {} and {}", kPortMin, kPortMax));
