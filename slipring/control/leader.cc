@@ -170,7 +170,7 @@ Status Leader::resume_plans() {
   for (const Pool& pool : current()->pools) {
     SLIPRING_ASSIGN(const auto open, parts_.store.get(rebalance::open_plan_key(pool.name)));
     if (!open) continue;
-    SLIPRING_ASSIGN(const uint64_t id, parse_u64(open->value, 1, UINT64_MAX));
+    SLIPRING_ASSIGN(const uint64_t id, rebalance::decode_open_plan(open->value));
     SLIPRING_ASSIGN(const auto record, parts_.store.get(rebalance::plan_key(id)));
     if (!record) return fail(Code::kDataLoss, fmt::format("plan {} is open but its record is missing", id));
     auto plan = rebalance::decode_plan(record->value);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "slipring/base/log.h"
 #include "slipring/control/leader.h"
@@ -78,6 +79,8 @@ void Leader::enroll(ConnectionId connection, channel::Hello hello) {
   if (!parts_.hub.heard(connection)) return;
   std::string reason = refuse_reason(hello);
   if (reason.empty()) {
+    links_.expect(hello.router_id);
+    for (const auto& r : open_runners()) r->routers_changed();
     wait_for_closed_attempt();
     if (ending_) return;
     Result<RouterRecord> record = fail(Code::kUnavailable, "");
@@ -88,19 +91,27 @@ void Leader::enroll(ConnectionId connection, channel::Hello hello) {
     if (record) {
       sync_users_everywhere();
       links_.welcome(connection, *record, hello);
+      links_.expect_no_longer(hello.router_id);
       log(LogLevel::kInfo, "control", "router {} joins on generation {}", record->id, record->active.generation);
       for (const auto& r : open_runners()) r->routers_changed();
       return;
     }
     reason = record.error().message;
+    links_.expect_no_longer(hello.router_id);
   }
   log(LogLevel::kWarn, "control", "router {} refused: {}", hello.router_id, reason);
   parts_.hub.send(connection, channel::Refused{reason, ""});
   parts_.hub.drop(connection);
 }
 
-// While an attempt is open no router user comes into being on its servers.
+// While an attempt is open no router user comes into being on its servers; and as long as a resumed plan has not read
+// its records again nobody knows whether one is.
 void Leader::wait_for_closed_attempt() {
+  const auto all_recovered = [&] {
+    const auto runners = open_runners();
+    return std::all_of(runners.begin(), runners.end(), [](const auto& r) { return r->view().recovered; });
+  };
+  while (!ending_ && !all_recovered()) std::this_thread::sleep_for(Millis(5));
   std::unique_lock lock(mutex_);
   attempt_closed_.wait(lock, [&] { return ending_ || !attempt_; });
 }

@@ -42,6 +42,9 @@ PlanRunner::~PlanRunner() {
   }
   inputs_ready_.notify_all();
   thread_.join();
+  for (std::promise<Status>& answer : taken_orders_) {
+    answer.set_value(fail(Code::kDeadlineExceeded, "this controller no longer leads; look at the plan"));
+  }
   copies_.clear();
 }
 
@@ -92,6 +95,7 @@ void PlanRunner::drive() {
       inputs.swap(inputs_);
     }
     for (Input& input : inputs) handle(input);
+    answer_orders();
     const std::optional<MonoTime> wake = machine_.next_wake();
     if (wake && *wake <= parts_.clock.now()) perform(machine_.on(PlanTick{}, now()));
   }
@@ -110,9 +114,17 @@ void PlanRunner::handle(Input& input) {
   if (std::holds_alternative<RefreshRouters>(input)) return look_at_routers();
   auto& request = std::get<OrderRequest>(input);
   auto actions = machine_.order(request.order, request.group, now());
-  if (actions) perform(std::move(*actions));
+  if (!actions) return request.answer.set_value(Status(fail(actions.error())));
+  taken_orders_.push_back(std::move(request.answer));
+  perform(std::move(*actions));
+}
+
+// Whoever gave an order hears of it when a crash could not undo it any more.
+void PlanRunner::answer_orders() {
+  if (taken_orders_.empty() || machine_.saving()) return;
   publish_view();
-  request.answer.set_value(actions ? Status() : Status(fail(actions.error())));
+  for (std::promise<Status>& answer : taken_orders_) answer.set_value({});
+  taken_orders_.clear();
 }
 
 void PlanRunner::perform(PlanActions actions) {
@@ -280,6 +292,7 @@ void PlanRunner::publish_view() {
   view.rollback_available = rollback.has_value();
   if (!rollback) view.rollback_reason = rollback.error().message;
   view.open_attempt = machine_.open_attempt();
+  view.recovered = machine_.recovered();
   const std::lock_guard lock(mutex_);
   view_ = std::move(view);
 }

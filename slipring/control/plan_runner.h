@@ -69,6 +69,7 @@ struct PlanView {
   bool rollback_available = false;
   std::string rollback_reason;
   std::optional<rebalance::AttemptRecord> open_attempt;
+  bool recovered = true;  // false: resumed, and the records are not read again yet
 };
 
 class PlanRunner {
@@ -110,6 +111,7 @@ class PlanRunner {
   void drive();
   void handle(Input& input);
   void look_at_routers();
+  void answer_orders();
   void perform(rebalance::PlanActions actions);
   void perform(const rebalance::StoreRead& action);
   void perform(const rebalance::StoreCommit& action);
@@ -144,8 +146,9 @@ class PlanRunner {
     double bytes_per_second = 0;
   };
   static void measure(Copy& copy, const rebalance::CopyProgress& progress, MonoTime now);
-  std::map<uint32_t, Copy> copies_;             // by group; runner's thread
-  std::vector<rebalance::RouterView> routers_;  // as the machine knows them
+  std::map<uint32_t, Copy> copies_;                 // by group; runner's thread
+  std::vector<rebalance::RouterView> routers_;      // as the machine knows them
+  std::vector<std::promise<Status>> taken_orders_;  // their effect is not in the store yet
   bool finished_told_ = false;
 
   mutable std::mutex mutex_;  // guards what follows

@@ -26,6 +26,16 @@ void RouterLinks::send_open(const RouterLink& link) const {
                                                   open_->moves, open_->hold_bound_ms, open_->hold_max_ms});
 }
 
+void RouterLinks::expect(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  expected_.insert(id);
+}
+
+void RouterLinks::expect_no_longer(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  expected_.erase(id);
+}
+
 void RouterLinks::welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello) {
   const std::lock_guard lock(mutex_);
   RouterLink& link = links_[connection];
@@ -124,7 +134,8 @@ std::vector<rebalance::RouterView> RouterLinks::views(const std::map<std::string
     for (const channel::Credentials* c : {&record.active, &record.spare}) {
       if (c->generation == 0) continue;
       const bool serves = alive && link->generation == c->generation;
-      views.push_back({c->generation, id, serves, serves ? link->epoch : Epoch{0}});
+      const bool comes = c == &record.active && expected_.contains(id);
+      views.push_back({c->generation, id, serves || comes, serves ? link->epoch : Epoch{0}});
     }
   }
   return views;

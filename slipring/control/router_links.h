@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class RouterLinks {
   void publish(std::shared_ptr<const Snapshot> snapshot);
   std::shared_ptr<const Snapshot> current() const;
 
+  // A router is being enrolled: until its welcome it counts as alive on no epoch, so no attempt opens without it.
+  void expect(const std::string& id);
+  void expect_no_longer(const std::string& id);
   // A router was enrolled: it is welcomed and told everything.
   void welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello);
   void gone(ConnectionId connection);
@@ -71,6 +75,7 @@ class RouterLinks {
   std::shared_ptr<const Snapshot> current_;
   std::string encoded_;
   std::map<ConnectionId, RouterLink> links_;
+  std::set<std::string> expected_;
   std::optional<rebalance::AnnounceOpen> open_;
 };
 

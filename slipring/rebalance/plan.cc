@@ -58,6 +58,12 @@ std::string_view plan_state_name(PlanState state) {
 std::string open_plan_key(std::string_view pool) {
   return fmt::format("open-plan/{}", pool);
 }
+Result<uint64_t> decode_open_plan(std::string_view bytes) {
+  ByteReader in(bytes);
+  const uint64_t id = in.u64();
+  if (!in.done() || id == 0) return fail(Code::kDataLoss, "record of the open plan: damaged");
+  return id;
+}
 std::string plan_key(uint64_t id) {
   return fmt::format("plan/{:016x}", id);
 }

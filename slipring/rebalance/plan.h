@@ -171,6 +171,8 @@ struct AttemptRecord {
 inline constexpr std::string_view kEpochKey = "epoch";
 inline constexpr std::string_view kAttemptKey = "attempt";
 std::string open_plan_key(std::string_view pool);
+// The plan's id in the record of open_plan_key(). kDataLoss: damaged.
+Result<uint64_t> decode_open_plan(std::string_view bytes);
 std::string plan_key(uint64_t id);
 std::string group_key(uint64_t id, uint32_t group);
 std::string group_prefix(uint64_t id);

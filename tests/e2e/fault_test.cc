@@ -8,141 +8,13 @@
 
 #include <fstream>
 
-#include "tests/support/cluster.h"
-#include "tests/support/load.h"
+#include "tests/support/faults.h"
 
 namespace slipring::testing {
 namespace {
 
 using control::PlanState;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-void fill(redis::Client& client, int count) {
-  for (int i = 0; i < count; ++i) client.append({"SET", fmt::format("fill:{}", i), fmt::format("value {}", i)});
-  ASSERT_TRUE(client.flush());
-  for (int i = 0; i < count; ++i) ASSERT_FALSE(client.read_reply()->is_error());
-}
-
-void expect_filled(redis::Client& client, int count) {
-  for (int i = 0; i < count; ++i) {
-    Result<redis::Reply> reply = fail(Code::kUnavailable, "");
-    ASSERT_TRUE(eventually(30, [&] {
-      return (reply = client.call({"GET", fmt::format("fill:{}", i)})).has_value();
-    })) << reply.error().message;
-    ASSERT_EQ(reply->text, fmt::format("value {}", i));
-  }
-}
-
-void expect_no_copies(Cluster& cluster) {
-  for (const auto& [key, holders] : cluster.keys_by_server()) EXPECT_EQ(holders.size(), 1u) << key;
-}
-
-constexpr int kFill = 2000;
-
-class Faults : public ::testing::Test {
- protected:
-  // A cluster whose servers lose nothing by a kill, with keys in it.
-  void make(ClusterOptions options = {}) {
-    cluster_ = std::make_unique<Cluster>(std::move(options));
-    redis::Client client = cluster_->client();
-    fill(client, kFill);
-  }
-  control::Change join() { return control::NodeAdd{"n4", cluster_->server(4).address()}; }
-  static control::PlanOptions no_grace() {
-    control::PlanOptions o;
-    o.grace_ms = 0;
-    return o;
-  }
-  // Slow enough that a test can do something while keys are copied.
-  static control::PlanOptions slow() {
-    control::PlanOptions o;
-    o.keys_per_second = 300;
-    return o;
-  }
-  void expect_whole() {
-    redis::Client client = cluster_->client();
-    expect_filled(client, kFill);
-  }
-  // Some keys are on n4, and the plan has not cut over yet.
-  void wait_until_copying() {
-    ASSERT_TRUE(eventually(30, [&] { return cluster_->admin(4).call({"DBSIZE"})->integer > 30; }));
-  }
-  std::unique_ptr<Cluster> cluster_;
-};
-
-// One plan for each named point: the controller dies there, another one goes on.
-class ControllerDies : public Faults, public ::testing::WithParamInterface<std::vector<std::string>> {};
-
-TEST_P(ControllerDies, AndTheNextOneEndsThePlan) {
-  make();
-  Load load(*cluster_, 1);
-  bool joins = true;
-  for (const std::string& point : GetParam()) {
-    cluster_->controller_process().kill();
-    cluster_->start_controller(1, point);
-    const uint64_t plan = cluster_->start(joins ? join() : control::Change(control::NodeRemove{"n4"}), no_grace());
-    ASSERT_TRUE(eventually(60, [&] {
-      return !cluster_->controller_process().running() || cluster_->detail(plan).summary.finished_at_ms != 0;
-    }));
-    if (!cluster_->controller_process().running()) cluster_->start_controller(1);
-    ASSERT_TRUE(cluster_->reaches(plan, PlanState::kCompleted)) << point;
-    joins = !joins;
-  }
-  EXPECT_THAT(load.finish(), IsEmpty()) << load.last_error();
-  expect_whole();
-  expect_no_copies(*cluster_);
-}
-
-std::vector<std::string> points(const std::string& group, std::initializer_list<const char*> names,
-                                const std::string& side) {
-  std::vector<std::string> all;
-  for (const char* name : names) all.push_back(fmt::format("{}.{}.{}", group, name, side));
-  return all;
-}
-
-const auto kPlanPoints = {"store_read", "store_commit", "fence_terms",   "fence_routers",
-                          "list_users", "ensure_saved", "announce_open", "announce_closed",
-                          "publish",    "start_copy",   "tell_copy",     "stop_copy"};
-const auto kCopyPoints = {"open_feed",  "barrier",     "scan",  "read",   "write",   "compare", "delete",
-                          "feeds_open", "copied_once", "ready", "sealed", "flipped", "swept"};
-
-INSTANTIATE_TEST_SUITE_P(AtEachAction, ControllerDies,
-                         ::testing::Values(points("plan", kPlanPoints, "before"), points("plan", kPlanPoints, "after"),
-                                           points("copy", kCopyPoints, "before"), points("copy", kCopyPoints, "after"),
-                                           std::vector<std::string>{"plan.store_commit.after:2",
-                                                                    "plan.store_commit.before:3",
-                                                                    "plan.store_commit.after:4",
-                                                                    "plan.publish.before:2", "copy.write.after:2"}));
-
-// The controller stops at a point, another one takes over and ends the plan, then the first wakes up.
-class ControllerStops : public Faults, public ::testing::WithParamInterface<const char*> {};
-
-TEST_P(ControllerStops, AndWakesAfterAnotherHasTakenOver) {
-  ClusterOptions options;
-  options.controllers = 2;
-  make(options);
-  Load load(*cluster_, 1);
-  cluster_->controller_process().kill();
-  cluster_->start_controller(1, GetParam(), true);
-  ASSERT_TRUE(eventually(30, [&] { return cluster_->leads(1); }));
-  cluster_->start_controller(2);
-  const uint64_t plan = cluster_->start(join(), no_grace());
-  ASSERT_TRUE(eventually(30, [&] { return cluster_->leads(2); }));
-  ASSERT_TRUE(cluster_->reaches(plan, PlanState::kCompleted));
-  cluster_->controller_process(1).resume();
-  ASSERT_TRUE(eventually(30, [&] { return !cluster_->leads(1); }));
-  const uint64_t acknowledged = load.acknowledged();
-  ASSERT_TRUE(eventually(30, [&] { return load.acknowledged() > acknowledged + 200; })) << load.last_error();
-  EXPECT_THAT(load.finish(), IsEmpty()) << load.last_error();
-  expect_whole();
-  expect_no_copies(*cluster_);
-}
-
-INSTANTIATE_TEST_SUITE_P(At, ControllerStops,
-                         ::testing::Values("plan.store_commit.before:2", "plan.fence_routers.before",
-                                           "plan.announce_open.after", "plan.publish.before:2", "copy.write.before",
-                                           "copy.sealed.before", "copy.delete.before"));
 
 TEST_F(Faults, ARouterIsKilledAndComesBack) {
   ClusterOptions options;
@@ -273,10 +145,12 @@ TEST_F(Faults, ATargetThatComesBackEmptyInGraceNeedsADecisionAndTheSourcesCopyIs
     const auto reply = client.command({"GET", fmt::format("fill:{}", i)}).value();
     EXPECT_TRUE(reply.is_error() || reply.text == fmt::format("value {}", i)) << i;
   }
+  // Deciding one move may settle others of the same server meanwhile.
   const auto decide_all = [&] {
     for (const auto& m : cluster_->detail(plan).moves) {
       if (m.stage != control::MoveStage::kNeedsDecision) continue;
-      EXPECT_TRUE(cluster_->controller().decide(plan, m.index, control::Choice::kMerge));
+      const auto decided = cluster_->controller().decide(plan, m.index, control::Choice::kMerge);
+      EXPECT_TRUE(decided || decided.error().code == Code::kFailedPrecondition) << decided.error().message;
     }
     return cluster_->detail(plan).summary.state == PlanState::kGrace;
   };
@@ -287,38 +161,6 @@ TEST_F(Faults, ATargetThatComesBackEmptyInGraceNeedsADecisionAndTheSourcesCopyIs
   }));
   expect_whole();
 }
-
-// A byte changed behind the mover's back, at three moments; the controller is stopped there meanwhile.
-class Tripwire : public Faults, public ::testing::WithParamInterface<const char*> {};
-
-TEST_P(Tripwire, AnAlteredByteIsNamedAndNeverServed) {
-  make();
-  cluster_->controller_process().kill();
-  cluster_->start_controller(1, GetParam(), true);
-  const uint64_t plan = cluster_->start(join());
-  const pid_t pid = cluster_->controller_process().pid();
-  ASSERT_TRUE(eventually(60, [&] {
-    std::ifstream stat(fmt::format("/proc/{}/stat", pid));
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    return text.find(") T ") != std::string::npos;
-  }));
-  // A key that n4 holds a copy of; which one does not matter.
-  redis::Client target = cluster_->admin(4);
-  const std::string key = target.call({"RANDOMKEY"})->text;
-  ASSERT_THAT(key, HasSubstr("fill:"));
-  const std::string before = target.call({"GET", key})->text;
-  ASSERT_TRUE(target.call({"SETRANGE", key, "0", "V"}));
-  cluster_->controller_process().resume();
-  ASSERT_TRUE(cluster_->reaches(plan, PlanState::kGrace, 60));
-  EXPECT_EQ(cluster_->client().call({"GET", key})->text, before);
-  std::string told;
-  for (const auto& event : cluster_->controller().plan_events(plan, 0, 10'000).value()) told += event.text + "\n";
-  EXPECT_THAT(told, HasSubstr(key));
-  expect_whole();
-}
-
-INSTANTIATE_TEST_SUITE_P(At, Tripwire,
-                         ::testing::Values("copy.compare.before", "copy.ready.after", "copy.sealed.before"));
 
 }  // namespace
 }  // namespace slipring::testing

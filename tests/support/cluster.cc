@@ -81,16 +81,18 @@ bool Cluster::leads(int n) {
   return apis_.contains(n) && apis_[n]->ready().has_value();
 }
 
+control::ControllerService* Cluster::leader() {
+  for (const auto& [n, api] : apis_) {
+    if (leads(n)) return api.get();
+  }
+  return nullptr;
+}
+
 control::ControllerService& Cluster::controller() {
-  control::ControllerService* leader = nullptr;
-  const bool found = eventually(kStartSeconds, [&] {
-    for (const auto& [n, api] : apis_) {
-      if (leads(n)) leader = api.get();
-    }
-    return leader != nullptr;
-  });
-  SLIPRING_CHECK(found, "a controller leads; see its log in the cluster's directory");
-  return *leader;
+  control::ControllerService* found = nullptr;
+  const bool leads_now = eventually(kStartSeconds, [&] { return (found = leader()) != nullptr; });
+  SLIPRING_CHECK(leads_now, "a controller leads; see its log in the cluster's directory");
+  return *found;
 }
 
 void Cluster::start_router(int r) {
@@ -145,24 +147,22 @@ uint64_t Cluster::start(const control::Change& change, control::PlanOptions opti
   SLIPRING_CHECK(preview.has_value(), "the change can be planned");
   auto started = controller().start(request, preview->epoch);
   // A controller that a fault point ends in the middle of its answer has opened the plan all the same.
-  if (!started && started.error().code == Code::kDeadlineExceeded) return controller().plans("", {})->front().id;
+  ++last_plan_;
+  if (!started && started.error().code != Code::kFailedPrecondition && !leader()) return last_plan_;
   if (!started) std::fprintf(stderr, "start: %s\n", started.error().message.c_str());
   SLIPRING_CHECK(started.has_value(), "the plan starts");
   for (const control::Finding& f : started->findings) {
     std::fprintf(stderr, "%s: %s: %s\n", f.subject.c_str(), f.check.c_str(), f.message.c_str());
   }
   SLIPRING_CHECK(started->plan != 0, "preflight does not refuse");
+  last_plan_ = started->plan;
   return started->plan;
 }
 
 control::PlanDetail Cluster::detail(uint64_t plan) {
-  control::PlanDetail detail;
-  eventually(kStartSeconds, [&] {
-    auto answer = controller().plan(plan, {});
-    if (answer) detail = std::move(*answer);
-    return answer.has_value();
-  });
-  return detail;
+  control::ControllerService* service = leader();
+  auto answer = service != nullptr ? service->plan(plan, {}) : Result<control::PlanDetail>(control::PlanDetail());
+  return answer.value_or(control::PlanDetail());
 }
 
 bool Cluster::reaches(uint64_t plan, control::PlanState state, double seconds) {

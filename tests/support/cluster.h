@@ -54,7 +54,7 @@ class Cluster {
   uint64_t start(const control::Change& change, control::PlanOptions options = {});
   // Waits until the plan is in the state; prints what happened if it does not come.
   bool reaches(uint64_t plan, control::PlanState state, double seconds = 60);
-  // The plan's state, asked of whoever leads.
+  // The plan's state, asked of whoever leads; empty if nobody answers now.
   control::PlanDetail detail(uint64_t plan);
   void print(uint64_t plan);
 
@@ -68,6 +68,8 @@ class Cluster {
  private:
   void write_secrets();
   std::string pool_table() const;
+  // The API of the controller that leads now, or nullptr.
+  control::ControllerService* leader();
   const ClusterOptions options_;
   TempDir dir_;
   std::map<int, std::unique_ptr<RedisServer>> servers_;
@@ -75,6 +77,7 @@ class Cluster {
   std::map<int, int> channel_ports_;
   std::map<int, ChildProcess> controllers_;
   std::map<int, std::unique_ptr<control::ApiClient>> apis_;
+  uint64_t last_plan_ = 0;
   std::map<int, int> router_ports_;
   std::map<int, ChildProcess> router_processes_;
 };
