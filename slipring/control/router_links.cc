@@ -134,7 +134,7 @@ std::vector<rebalance::RouterView> RouterLinks::views(const std::map<std::string
     for (const channel::Credentials* c : {&record.active, &record.spare}) {
       if (c->generation == 0) continue;
       const bool serves = alive && link->generation == c->generation;
-      const bool comes = c == &record.active && expected_.contains(id);
+      const bool comes = c == &record.active && (expected_.contains(id) || clock_.now() < patient_until_);
       views.push_back({c->generation, id, serves || comes, serves ? link->epoch : Epoch{0}});
     }
   }

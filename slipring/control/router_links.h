@@ -32,7 +32,8 @@ struct RouterLink {
 
 class RouterLinks {
  public:
-  RouterLinks(RouterHub& hub, const Clock& clock, uint64_t term) : hub_(hub), clock_(clock), term_(term) {}
+  RouterLinks(RouterHub& hub, const Clock& clock, uint64_t term)
+      : hub_(hub), clock_(clock), term_(term), patient_until_(clock.now() + Millis(channel::kHeartbeatTimeoutMs)) {}
 
   // The snapshot that is current: pushed to all.
   void publish(std::shared_ptr<const Snapshot> snapshot);
@@ -71,6 +72,9 @@ class RouterLinks {
   RouterHub& hub_;
   const Clock& clock_;
   const uint64_t term_;
+  // A leader has just begun: until then routers that it has not heard of yet count as alive, as their old leader knew
+  // them.
+  const MonoTime patient_until_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> current_;
   std::string encoded_;
