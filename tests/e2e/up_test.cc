@@ -26,7 +26,7 @@ struct Ran {
 
 class Up : public ::testing::Test {
  protected:
-  Up() : port_(free_port()), api_port_(free_port()) {}
+  Up() : port_(free_ports(2)), api_port_(free_port()) {}
   ~Up() override { run({"down", "--dir", dir()}); }
 
   std::string dir() const { return temp_.path() + "/data"; }

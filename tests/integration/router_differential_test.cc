@@ -189,7 +189,7 @@ bool same_answer_expected(const RouterFixture& fleet, const Words& words) {
   return fleet.node_of(words[1]) == fleet.node_of(words[2]);
 }
 
-void compare(resp::Version version, uint64_t first_seed, int sequences, int length) {
+void expect_same_answers(resp::Version version, uint64_t first_seed, int sequences, int length) {
   RouterFixture fleet(4);
   RouterFixture single(1);
   RawClient plain(single.server(0).port());
@@ -222,10 +222,10 @@ void compare(resp::Version version, uint64_t first_seed, int sequences, int leng
 }
 
 TEST(RouterDifferential, AnswersAsOneServerDoesInResp2) {
-  compare(resp::Version::kResp2, 1000, 40, 500);
+  expect_same_answers(resp::Version::kResp2, 1000, 40, 500);
 }
 TEST(RouterDifferential, AnswersAsOneServerDoesInResp3) {
-  compare(resp::Version::kResp3, 5000, 40, 500);
+  expect_same_answers(resp::Version::kResp3, 5000, 40, 500);
 }
 
 TEST(RouterDifferential, TransactionsAnswerAsOneServersDo) {

@@ -115,19 +115,37 @@ void ChildProcess::signal(int number) {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
+namespace {
+
+// Binds the port (0: any) for a moment; the port, or -1 if it is taken.
+int try_port(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  socklen_t length = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const bool ok = bind(fd, generic, length) == 0 && getsockname(fd, generic, &length) == 0;
+  close(fd);
+  return ok ? ntohs(address.sin_port) : -1;
+}
+
+}  // namespace
+
 int free_port() {
+  return free_ports(1);
+}
+
+int free_ports(int count) {
   static std::set<int> given;
   for (;;) {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    const bool ok = bind(fd, generic, length) == 0 && getsockname(fd, generic, &length) == 0;
-    close(fd);
-    const int port = ntohs(address.sin_port);
-    if (ok && given.insert(port).second) return port;
+    const int first = try_port(0);
+    int port = first;
+    while (port > 0 && port < first + count && port < 65536 && !given.contains(port) && try_port(port) == port) ++port;
+    if (first < 0 || port < first + count) continue;
+    for (int p = first; p < port; ++p) given.insert(p);
+    return first;
   }
 }
 

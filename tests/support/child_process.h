@@ -39,6 +39,8 @@ class ChildProcess {
 
 // A port on 127.0.0.1 that was free a moment ago and is not given twice to one test program.
 int free_port();
+// The first of `count` such ports in a row.
+int free_ports(int count);
 
 // A fresh directory, removed with its content by the destructor.
 class TempDir {
