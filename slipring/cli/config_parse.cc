@@ -135,7 +135,7 @@ Status read_table(std::string_view name, const toml::table& table, const Place& 
     const std::string full = fmt::format("{}.{}", name, key.str());
     const Setting* setting = find_setting(name, key.str());
     if (setting == nullptr) return place.error(key.source(), fmt::format("{}: is no known key", full));
-    const Status ok = std::visit([&](auto* field) { return store(*setting, node, field); }, setting->field(config));
+    const Status ok = std::visit([&, &value = node](auto* field) { return store(*setting, value, field); }, setting->field(config));
     if (!ok) return place.error(node, full, ok.error().message);
   }
   return {};

@@ -147,13 +147,16 @@ Status NodeAccess::fence_routers(const std::string& address, std::span<const uin
 Status NodeAccess::sync_router_users(const std::string& address, std::span<const channel::Credentials> wanted,
                                      std::string_view key_prefix) {
   return with_client(address, [&](redis::Client& client) -> Status {
-    SLIPRING_ASSIGN(const std::vector<std::string> list, redis::list_users(client));
-    const std::set<std::string> users(list.begin(), list.end());
+    SLIPRING_ASSIGN(const std::vector<redis::RouterLogin> logins, redis::list_router_logins(client));
+    std::set<std::string> usable;
+    for (const redis::RouterLogin& login : logins) {
+      if (!login.password_hashes.empty()) usable.insert(login.user);
+    }
     std::vector<uint64_t> keep;
     for (const channel::Credentials& c : wanted) {
       keep.push_back(c.generation);
       // SETUSER with `reset` ends the connections of a user that exists.
-      if (!users.contains(c.user)) {
+      if (!usable.contains(c.user)) {
         SLIPRING_TRY(redis::create_router_user(client, c.user, c.password, key_prefix));
       }
     }

@@ -243,7 +243,7 @@ void PlanRunner::perform(const StartCopy& action) {
 
 void PlanRunner::perform(const TellCopy& action) {
   const auto copy = copies_.find(action.group);
-  if (copy != copies_.end()) copy->second.executor->tell(action.command);
+  if (copy != copies_.end()) copy->second.executor->tell(action.command, action.attempt);
 }
 
 void PlanRunner::perform(const StopCopy& action) {

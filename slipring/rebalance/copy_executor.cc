@@ -51,8 +51,8 @@ CopyExecutor::~CopyExecutor() {
   feeds_.clear();
 }
 
-void CopyExecutor::tell(CopyCommand command) {
-  post(Input{command, {}, 0, 0});
+void CopyExecutor::tell(CopyCommand command, uint64_t attempt) {
+  post(Input{command, attempt, {}, 0, 0});
 }
 
 CopyProgress CopyExecutor::progress() const {
@@ -134,7 +134,9 @@ void CopyExecutor::drive() {
 }
 
 void CopyExecutor::handle(Input& input) {
-  if (const auto* command = std::get_if<CopyCommand>(&input.what)) return perform(machine_.command(*command, now()));
+  if (const auto* command = std::get_if<CopyCommand>(&input.what)) {
+    return perform(machine_.command(*command, now(), input.attempt));
+  }
   // What an earlier opening of a feed still had to say is no longer of interest.
   if (input.feed != 0 && input.feed != feeds_[input.peer]->wanted()) return;
   auto& event = std::get<CopyEvent>(input.what);

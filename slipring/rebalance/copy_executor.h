@@ -46,7 +46,8 @@ class CopyExecutor {
   // Ends feeds and workers. Sessions with requests on the way are abandoned (store_adapter.h).
   ~CopyExecutor();
 
-  void tell(CopyCommand command);
+  // `attempt` as in CopyMachine::command().
+  void tell(CopyCommand command, uint64_t attempt = 0);
   CopyProgress progress() const;
   CopyPhase phase() const;
   std::vector<MoveTotals> totals() const;
@@ -60,6 +61,7 @@ class CopyExecutor {
   // An event with the keys that its views look into, or a command, on its way to the machine.
   struct Input {
     std::variant<CopyEvent, CopyCommand> what;
+    uint64_t attempt = 0;  // of a command
     KeyList keys;       // of FeedChanges
     Peer peer = 0;      // of an event from a feed
     uint64_t feed = 0;  // which opening of the feed it came from; 0: not from a feed
@@ -78,7 +80,7 @@ class CopyExecutor {
   void perform(CopyAction& action);
   void publish();
   void post(Input input);
-  void post(CopyEvent event) { post(Input{std::move(event), {}, 0, 0}); }
+  void post(CopyEvent event) { post(Input{std::move(event), 0, {}, 0, 0}); }
   bool next_work(Work& work);
   void keep(uint64_t batch, std::shared_ptr<Kept> kept);
   std::shared_ptr<Kept> forget(uint64_t batch);

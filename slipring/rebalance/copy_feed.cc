@@ -25,7 +25,7 @@ class CopyExecutor::Feed::Sink : public FeedSink {
   void deliver(uint64_t serial) {
     serial_ = serial;
     if (changes_.changes.empty()) return;
-    feed_.executor_.post(Input{CopyEvent(std::move(changes_)), std::move(keys_), feed_.peer_, serial});
+    feed_.executor_.post(Input{CopyEvent(std::move(changes_)), 0, std::move(keys_), feed_.peer_, serial});
     changes_ = {};
     changes_.peer = feed_.peer_;
     keys_ = {};
@@ -86,7 +86,7 @@ bool CopyExecutor::Feed::wait_until_wanted(uint64_t done) {
 }
 
 void CopyExecutor::Feed::post(CopyEvent event, uint64_t serial) {
-  executor_.post(Input{std::move(event), {}, peer_, serial});
+  executor_.post(Input{std::move(event), 0, {}, peer_, serial});
 }
 
 void CopyExecutor::Feed::set_current(StoreFeed* feed, uint64_t serial) {

@@ -221,7 +221,7 @@ void State::on_scan_failed(const ScanFailed& e, Now now) {
   wait_until = now.mono + Millis(spec.limits.retry_ms);
 }
 
-void State::command(CopyCommand command, Now now, CopyActions& out) {
+void State::command(CopyCommand command, uint64_t attempt, Now now, CopyActions& out) {
   switch (command) {
     case CopyCommand::kProceed:
       if (phase == CopyPhase::kWaiting) phase = copied ? CopyPhase::kSettling : CopyPhase::kCopying;
@@ -233,7 +233,7 @@ void State::command(CopyCommand command, Now now, CopyActions& out) {
       paused = false;
       break;
     case CopyCommand::kSeal:
-      seal(now, out);
+      seal(attempt, now, out);
       break;
     case CopyCommand::kUnseal:
       unseal();
@@ -247,7 +247,8 @@ void State::command(CopyCommand command, Now now, CopyActions& out) {
       wait_until = now.mono;
       break;
     case CopyCommand::kFlipNow:
-      flip_now = phase != CopyPhase::kStopped;
+      // It may have turned meanwhile, with its report on the way: turning again would make the wrong side the owner.
+      if (phase == CopyPhase::kFlipping) flip_now = true;
       break;
     case CopyCommand::kSweep:
       sweep_wanted = true;
@@ -255,13 +256,14 @@ void State::command(CopyCommand command, Now now, CopyActions& out) {
   }
 }
 
-void State::seal(Now now, CopyActions& out) {
+void State::seal(uint64_t attempt, Now now, CopyActions& out) {
   if (phase != CopyPhase::kSteady || !ready) {
     ready = false;
     out.push_back(SealBroken{"the copy is not ready"});
     return;
   }
   phase = CopyPhase::kSealing;
+  sealing_for = attempt;
   hold_rounds = 0;
   keys_in_hold = 0;
   fresh_barrier = false;
@@ -289,9 +291,9 @@ CopyActions CopyMachine::start(Now now) {
   return out;
 }
 
-CopyActions CopyMachine::command(CopyCommand command, Now now) {
+CopyActions CopyMachine::command(CopyCommand command, Now now, uint64_t attempt) {
   CopyActions out;
-  state_->command(command, now, out);
+  state_->command(command, attempt, now, out);
   state_->pump(now, out);
   return out;
 }

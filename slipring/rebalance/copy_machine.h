@@ -117,6 +117,7 @@ struct NotReady {
   std::string reason;
 };
 struct Sealed {
+  uint64_t attempt = 0;  // of the kSeal that it answers
   std::vector<ServerIdentity> identities;  // by peer, read at the last barrier
   std::vector<MoveTotals> totals;
   uint64_t keys_in_hold = 0;
@@ -270,7 +271,7 @@ enum class CopyCommand : uint8_t {
   kProceed = 0,  // identities are recorded
   kPause = 1,    // no new batches; feeds are read
   kResume = 2,
-  kSeal = 3,     // commands are held, others fenced: last round
+  kSeal = 3,     // commands are held, others fenced: last round; carries the attempt
   kUnseal = 4,   // withdrawn
   kFlip = 5,     // committed: confirm that nobody touched the new owner, then Flipped
   kFlipNow = 6,  // committed, and waiting longer is worse
@@ -339,7 +340,8 @@ class CopyMachine {
 
   CopyActions start(Now now);
   CopyActions on(CopyEvent event, Now now);
-  CopyActions command(CopyCommand command, Now now);
+  // `attempt`: of kSeal; Sealed repeats it, so that one which comes too late is not taken for the answer to the next.
+  CopyActions command(CopyCommand command, Now now, uint64_t attempt = 0);
 
   // When to send CopyTick, if nothing else happens before.
   std::optional<MonoTime> next_wake() const;

@@ -80,9 +80,9 @@ struct CopyMachine::State {
   void on_barrier(const BarrierReached& e, Now now, CopyActions& out);
   void on_scanned(Scanned e);
   void on_scan_failed(const ScanFailed& e, Now now);
-  void command(CopyCommand command, Now now, CopyActions& out);
+  void command(CopyCommand command, uint64_t attempt, Now now, CopyActions& out);
   bool adopt(const FeedOpened& e, CopyActions& out);
-  void seal(Now now, CopyActions& out);
+  void seal(uint64_t attempt, Now now, CopyActions& out);
   void unseal();
   void open_feeds(Now now, CopyActions& out);
 
@@ -171,6 +171,7 @@ struct CopyMachine::State {
   uint64_t extras = 0;
   std::string extra_key;
   uint64_t stuck = 0;  // keys of this round that cannot be copied
+  uint64_t sealing_for = 0;  // attempt of the last kSeal
   uint32_t hold_rounds = 0;
   uint64_t keys_in_hold = 0;
   uint64_t deleted = 0;

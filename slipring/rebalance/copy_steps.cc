@@ -243,6 +243,7 @@ void State::after_seal_barrier(CopyActions& out) {
   if (clean) {
     phase = CopyPhase::kSealed;
     Sealed sealed;
+    sealed.attempt = sealing_for;
     for (const PeerState& p : peers) sealed.identities.push_back(p.identity);
     sealed.totals = totals;
     sealed.keys_in_hold = keys_in_hold;

@@ -215,11 +215,11 @@ void State::seal() {
   if (rec(run->group).force) return list_users();
   run->step = RunStep::kSeal;
   groups[run->group].ready = false;
-  out->push_back(TellCopy{run->group, CopyCommand::kSeal});
+  out->push_back(TellCopy{run->group, CopyCommand::kSeal, run->attempt.value.number});
 }
 
 void State::on_sealed(const Sealed& e) {
-  if (!run || run->step != RunStep::kSeal) return;
+  if (!run || run->step != RunStep::kSeal || e.attempt != run->attempt.value.number) return;
   run->sealed = e.identities;
   run->totals = e.totals;
   const GroupRecord& r = rec(run->group);

@@ -87,6 +87,7 @@ struct StartCopy {
 struct TellCopy {
   uint32_t group = 0;
   CopyCommand command = CopyCommand::kProceed;
+  uint64_t attempt = 0;  // of kSeal
 };
 // Ends the group's CopyMachine and closes its feeds.
 struct StopCopy {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "slipring/store/redis/inspect.h"
 #include "slipring/store/redis/users.h"
 #include "tests/support/redis_server.h"
@@ -62,6 +64,48 @@ TEST(Users, ARemovedUserIsGoneForConnectionsLoginsAndAfterARestart) {
   admin = admin_of(server);
   EXPECT_THAT(list_users(admin).value(), Not(Contains("slipring-r-c1-r1-g1")));
   EXPECT_FALSE(Client::connect({server.address(), "slipring-r-c1-r1-g1", "secret", ""}));
+}
+
+// What a restarted server reads from its files lets no router in: first somebody has to see that it holds what it should.
+TEST(Users, ASavedRouterUserStaysConnectedAndLetsNobodyInAfterARestart) {
+  for (const bool in_config : {false, true}) {
+    RedisServer server({.users_in_config = in_config});
+    server.start();
+    Client admin = admin_of(server);
+    ASSERT_TRUE(create_router_user(admin, "slipring-r-c1-r1-g1", "secret", ""));
+    ASSERT_TRUE(create_router_user(admin, "slipring-r-c1-r2-g2", "other", ""));
+    const redis::Endpoint login{server.address(), "slipring-r-c1-r1-g1", "secret", ""};
+    auto router = Client::connect(login);
+    ASSERT_TRUE(router);
+    ASSERT_TRUE(make_users_durable(admin));
+    EXPECT_TRUE(router->call({"SET", "k", "v"}));
+    EXPECT_TRUE(Client::connect(login));
+    EXPECT_TRUE(Client::connect({server.address(), "slipring-r-c1-r2-g2", "other", ""}));
+    server.restart();
+    admin = admin_of(server);
+    EXPECT_FALSE(Client::connect(login));
+    const auto logins = list_router_logins(admin);
+    ASSERT_TRUE(logins);
+    ASSERT_EQ(logins->size(), 2u);
+    EXPECT_TRUE(logins->front().password_hashes.empty());
+    ASSERT_TRUE(create_router_user(admin, "slipring-r-c1-r1-g1", "secret", ""));
+    EXPECT_TRUE(Client::connect(login));
+  }
+}
+
+TEST(Users, AFileThatCannotBeWrittenIsAnErrorAndLeavesThePasswords) {
+  RedisServer server;
+  server.start();
+  Client admin = admin_of(server);
+  ASSERT_TRUE(create_router_user(admin, "slipring-r-c1-r1-g1", "secret", ""));
+  const std::string aclfile = server.directory() + "/users.acl";
+  std::filesystem::remove(aclfile);
+  std::filesystem::create_directories(aclfile + "/in-the-way");
+  const Status saved = make_users_durable(admin);
+  ASSERT_FALSE(saved);
+  EXPECT_EQ(saved.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(saved.error().message, ::testing::HasSubstr("aclfile writable"));
+  EXPECT_TRUE(Client::connect({server.address(), "slipring-r-c1-r1-g1", "secret", ""}));
 }
 
 TEST(Users, AMoverMayCopyAndReadTheFeedButNotManageUsers) {

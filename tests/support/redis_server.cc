@@ -26,17 +26,20 @@ std::string RedisServer::address() const {
 }
 
 void RedisServer::write_config() {
-  std::ofstream conf(dir_.path() + "/redis.conf");
+  const std::string path = dir_.path() + "/redis.conf";
+  if (options_.users_in_config && std::filesystem::exists(path)) return;
+  std::ofstream conf(path);
   conf << "bind 127.0.0.1\nport " << port_ << "\ndir " << dir_.path() << "\ndaemonize no\nloglevel notice\n"
        << "logfile redis.log\nappendonly yes\nappendfsync " << options_.appendfsync << "\nsave \"\"\n"
        << "maxmemory-policy noeviction\nrepl-diskless-sync yes\nrepl-diskless-sync-delay 5\n"
        << "repl-diskless-sync-max-replicas 0\nrepl-backlog-size 16mb\n";
-  if (options_.acl) {
-    conf << "aclfile " << dir_.path() << "/users.acl\n";
-    const std::string users = dir_.path() + "/users.acl";
-    if (!std::filesystem::exists(users)) {
-      std::ofstream(users) << "user default off\nuser slipring-admin on >" << admin_password_ << " ~* &* +@all\n";
-    }
+  const std::string users = fmt::format("user default off\nuser slipring-admin on >{} ~* &* +@all\n", admin_password_);
+  if (options_.acl && options_.users_in_config) {
+    conf << users;
+  } else if (options_.acl) {
+    const std::string aclfile = dir_.path() + "/users.acl";
+    conf << "aclfile " << aclfile << "\n";
+    if (!std::filesystem::exists(aclfile)) std::ofstream(aclfile) << users;
   }
   for (const std::string& line : options_.config) conf << line << "\n";
 }

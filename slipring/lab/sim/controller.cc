@@ -342,7 +342,7 @@ void Controller::perform_one(const PlanAction& action) {
     const auto at = movers_.find(tell->group);
     if (at == movers_.end()) return;
     const std::shared_ptr<Mover> mover = at->second;
-    mover->command(tell->command);
+    mover->command(tell->command, tell->attempt);
   } else if (const auto* note = std::get_if<Note>(&action)) {
     world.trace(fmt::format("{}: {}", name_, note->text));
   }
@@ -375,7 +375,7 @@ void Controller::make_own_users(Server& s, std::function<void(bool)> then) {
         if (!naive) at.kill_connections(kAdmin, admin.get());
         for (const std::string& user : at.users()) *newer = *newer || term_of(user, "ctl-") > term;
       },
-      [this, admin, term, newer, finish, naive] {
+      [admin, term, newer, finish, naive] {
         if (*newer && !naive) return finish(false);
         admin->call(
             [term, naive](Server& at) {

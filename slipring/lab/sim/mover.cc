@@ -11,6 +11,8 @@ using namespace rebalance;  // the whole file speaks its language
 namespace {
 
 constexpr size_t kScanKeys = 6;
+constexpr int64_t kLagUsMax = 300;
+constexpr int64_t kBusyUsMax = 3'000'000;
 constexpr size_t kKeyBytesMax = 60;  // of a value: larger ones are too big to copy
 
 DigestSum digest_of(const StoredValue& value) {
@@ -94,15 +96,36 @@ void Mover::start() {
   if (closed_) return;
   started_ = true;
   perform(machine_.start(now()));
-  for (const CopyCommand c : std::exchange(early_, {})) command(c);
+  for (const auto& [command, attempt] : std::exchange(early_, {})) take(command, attempt);
 }
 
-void Mover::command(CopyCommand command) {
+// Threads of one process wait for each other for moments, on a busy machine for longer than any deadline.
+int64_t Mover::lag_us(int64_t& last_us) {
+  World& world = env_.owner.world;
+  const bool busy = world.random.below(40) == 0;
+  const int64_t lag = static_cast<int64_t>(world.random.below(busy ? kBusyUsMax : kLagUsMax));
+  last_us = std::max(last_us + 1, world.now_us() + lag);
+  return last_us - world.now_us();
+}
+
+void Mover::command(CopyCommand command, uint64_t attempt) {
+  env_.owner.post_after_us(lag_us(told_at_us_), guarded([command, attempt](Mover& self) {
+                             self.take(command, attempt);
+                           }));
+}
+
+void Mover::take(CopyCommand command, uint64_t attempt) {
   if (!started_) {
-    early_.push_back(command);
+    early_.emplace_back(command, attempt);
   } else {
-    perform(machine_.command(command, now()));
+    perform(machine_.command(command, now(), attempt));
   }
+}
+
+void Mover::report(CopyAction action) {
+  env_.owner.post_after_us(lag_us(reported_at_us_), guarded([action = std::move(action)](Mover& self) {
+                             self.env_.report(action);
+                           }));
 }
 
 void Mover::event(CopyEvent event) {
@@ -165,7 +188,7 @@ void Mover::perform_one(const CopyAction& action) {
     return;
   }
   if (const auto* a = std::get_if<Alarm>(&action)) env_.owner.world.trace(fmt::format("alarm: {} {}", a->key, a->what));
-  env_.report(action);
+  report(action);
 }
 
 Conn& Mover::conn(rebalance::Peer p) {

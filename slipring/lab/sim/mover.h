@@ -36,7 +36,8 @@ class Mover : public std::enable_shared_from_this<Mover> {
   ~Mover();
 
   void start();
-  void command(rebalance::CopyCommand command);
+  // Arrives a little later, in order with what was told before: a plan and its copies have threads of their own.
+  void command(rebalance::CopyCommand command, uint64_t attempt);
   // Closes everything; nothing is reported any more. Answers the connections whose end is to be confirmed before
   // another mover of the group writes: what was sent on them may still run.
   std::vector<std::shared_ptr<Conn>> close();
@@ -67,6 +68,9 @@ class Mover : public std::enable_shared_from_this<Mover> {
   void perform_queued();
   void perform_one(const rebalance::CopyAction& action);
   void event(rebalance::CopyEvent event);
+  void take(rebalance::CopyCommand command, uint64_t attempt);
+  void report(rebalance::CopyAction action);
+  int64_t lag_us(int64_t& last_us);
   void schedule_wake();
   Conn& conn(rebalance::Peer p);
   bool naive_about(rebalance::Peer p) const;
@@ -94,7 +98,9 @@ class Mover : public std::enable_shared_from_this<Mover> {
   std::map<uint64_t, std::string> cursors_;
   uint64_t last_cursor_ = 0;
   bool started_ = false;
-  std::vector<rebalance::CopyCommand> early_;  // told before the start
+  std::vector<std::pair<rebalance::CopyCommand, uint64_t>> early_;  // told before the start
+  int64_t told_at_us_ = 0;      // the last command arrives
+  int64_t reported_at_us_ = 0;  // the last report arrives
   bool closed_ = false;
   int64_t wake_at_us_ = 0;
   rebalance::CopyPhase last_phase_ = rebalance::CopyPhase::kOpening;

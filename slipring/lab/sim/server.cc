@@ -100,6 +100,14 @@ void Conn::kill() {
 
 Server::Server(World& w, size_t index) : world_(w), index_(index), address_(fmt::format("s{}:1", index)) {}
 
+Server::~Server() {
+  for (const auto* list : {&connections_, &ended_}) {
+    for (const std::weak_ptr<Conn>& weak : *list) {
+      if (const auto conn = weak.lock()) conn->close();
+    }
+  }
+}
+
 void Server::start() {
   up_ = true;
   run_id_ = fmt::format("run{:x}", world_.random.next());
@@ -118,6 +126,7 @@ void Server::crash() {
   waiting_.clear();
   feeds_.clear();
   for (const std::weak_ptr<Conn>& weak : std::exchange(connections_, {})) {
+    ended_.push_back(weak);
     if (const auto conn = weak.lock()) conn->kill();
   }
   world_.trace(address_ + " crashed");
@@ -148,15 +157,17 @@ void Server::wake() {
 
 void Server::attach(const std::shared_ptr<Conn>& conn) {
   if (!up_) {
+    ended_.push_back(conn);
     conn->kill();
     return;
   }
-  connections_.erase(std::remove_if(connections_.begin(), connections_.end(),
-                                    [](const std::weak_ptr<Conn>& c) {
-                                      const auto held = c.lock();
-                                      return !held || !held->alive_at_server();
-                                    }),
-                     connections_.end());
+  const auto ended = std::stable_partition(connections_.begin(), connections_.end(), [](const auto& c) {
+    const auto held = c.lock();
+    return held && held->alive_at_server();
+  });
+  ended_.insert(ended_.end(), ended, connections_.end());
+  connections_.erase(ended, connections_.end());
+  std::erase_if(ended_, [](const auto& c) { return c.expired(); });
   connections_.push_back(conn);
 }
 

@@ -85,6 +85,8 @@ class Conn : public std::enable_shared_from_this<Conn> {
 class Server {
  public:
   Server(World& w, size_t index);
+  // What was asked on its connections and never answered is forgotten: such a request may hold its own connection.
+  ~Server();
 
   // --- life
   void start();
@@ -152,6 +154,7 @@ class Server {
   };
   std::vector<Feed> feeds_;
   std::vector<std::weak_ptr<Conn>> connections_;
+  std::vector<std::weak_ptr<Conn>> ended_;  // by the server; the owner may not know it yet
   std::deque<std::pair<std::shared_ptr<Conn>, Task>> waiting_;  // while stopped
 };
 

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "slipring/base/parse.h"
 
 namespace slipring::redis {
 namespace {
+
+constexpr std::string_view kRouterPrefix = "slipring-r-";
 
 std::optional<uint64_t> number_after(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
@@ -59,7 +63,7 @@ std::optional<uint64_t> term_of(std::string_view cluster_id, std::string_view us
 }
 
 bool is_slipring_user(std::string_view user) {
-  return user.starts_with("slipring-r-") || user.starts_with("slipring-mover-") || user.starts_with("slipring-ctl-");
+  return user.starts_with(kRouterPrefix) || user.starts_with("slipring-mover-") || user.starts_with("slipring-ctl-");
 }
 
 Status create_router_user(Client& admin, std::string_view user, std::string_view password,
@@ -95,11 +99,64 @@ Status delete_users(Client& admin, std::span<const std::string> users) {
   return {};
 }
 
+namespace {
+
+// "user NAME on #HASH ~* ...": one line of ACL LIST; nullopt: not a router's.
+std::optional<RouterLogin> router_login(std::string_view line) {
+  RouterLogin login;
+  for (size_t word = 0; !line.empty(); ++word) {
+    const size_t end = std::min(line.find(' '), line.size());
+    const std::string_view text = line.substr(0, end);
+    if (word == 1) {
+      if (!text.starts_with(kRouterPrefix)) return std::nullopt;
+      login.user = text;
+    } else if (word > 1 && text.starts_with('#')) {
+      login.password_hashes.emplace_back(text);
+    }
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return login;
+}
+
+// Runs `save` while the router users have no passwords, as one transaction; those that are connected do not notice.
+Result<Reply> save_without_passwords(Client& admin, std::initializer_list<std::string_view> save) {
+  SLIPRING_ASSIGN(const std::vector<RouterLogin> logins, list_router_logins(admin));
+  admin.append({"MULTI"});
+  for (const RouterLogin& login : logins) admin.append({"ACL", "SETUSER", login.user, "resetpass"});
+  admin.append(save);
+  for (const RouterLogin& login : logins) {
+    std::vector<std::string_view> args = {"ACL", "SETUSER", login.user};
+    args.insert(args.end(), login.password_hashes.begin(), login.password_hashes.end());
+    admin.append(std::span<const std::string_view>(args));
+  }
+  admin.append({"EXEC"});
+  SLIPRING_TRY(admin.flush());
+  Result<Reply> done = Reply{};
+  for (size_t i = 0; i < 2 * logins.size() + 3; ++i) {
+    SLIPRING_ASSIGN(Reply reply, admin.read_reply());
+    done = as_result(std::move(reply));
+  }
+  SLIPRING_TRY(done);
+  if (done->items.size() != 2 * logins.size() + 1) return fail(Code::kInternal, "the transaction was not carried out");
+  return as_result(std::move(done->items[logins.size()]));
+}
+
+}  // namespace
+
+Result<std::vector<RouterLogin>> list_router_logins(Client& admin) {
+  SLIPRING_ASSIGN(const Reply reply, admin.call({"ACL", "LIST"}));
+  std::vector<RouterLogin> logins;
+  for (const Reply& line : reply.items) {
+    if (auto login = router_login(line.text)) logins.push_back(std::move(*login));
+  }
+  return logins;
+}
+
 Status make_users_durable(Client& admin) {
   SLIPRING_ASSIGN(const Reply aclfile, admin.call({"CONFIG", "GET", "aclfile"}));
   const bool has_aclfile = aclfile.items.size() == 2 && !aclfile.items[1].text.empty();
   if (has_aclfile) {
-    auto saved = admin.call({"ACL", "SAVE"});
+    const auto saved = save_without_passwords(admin, {"ACL", "SAVE"});
     if (saved) return {};
     return fail(Code::kFailedPrecondition, fmt::format("{}: ACL SAVE: {}; make the aclfile writable for the server",
                                                        admin.endpoint().address, saved.error().message));
@@ -107,7 +164,7 @@ Status make_users_durable(Client& admin) {
   SLIPRING_ASSIGN(const auto server, admin.info("server"));
   const auto config_file = server.find("config_file");
   if (config_file == server.end() || config_file->second.empty()) return {};
-  auto rewritten = admin.call({"CONFIG", "REWRITE"});
+  const auto rewritten = save_without_passwords(admin, {"CONFIG", "REWRITE"});
   if (rewritten) return {};
   return fail(Code::kFailedPrecondition,
               fmt::format("{}: CONFIG REWRITE: {}; make {} writable for the server, or give it an aclfile",

@@ -35,11 +35,21 @@ Status create_mover_user(Client& admin, std::string_view user, std::string_view 
 Status create_controller_user(Client& admin, std::string_view user, std::string_view password);
 
 Result<std::vector<std::string>> list_users(Client& admin);
+
+// A router's user as the server lists it.
+struct RouterLogin {
+  std::string user;
+  std::vector<std::string> password_hashes;  // none: read from a file after a restart, nobody can log in with it
+};
+// Router users of any cluster.
+Result<std::vector<RouterLogin>> list_router_logins(Client& admin);
 // Users that do not exist are no error.
 Status delete_users(Client& admin, std::span<const std::string> users);
 
 // Writes the user list where a restart would read it: ACL SAVE with an aclfile, CONFIG REWRITE with a config file,
-// nothing where neither exists. kFailedPrecondition: it cannot be written; the message says what to do.
+// nothing where neither exists. Router users are written without their passwords, so that a server which was restarted
+// lets no router in before the controller has made its users anew; what is connected stays so.
+// kFailedPrecondition: it cannot be written; the message says what to do.
 Status make_users_durable(Client& admin);
 
 }  // namespace slipring::redis
