@@ -30,6 +30,7 @@ constexpr std::array kExceptions = {
     std::pair{CommandId::kReset, Handling::kAnswered},
     std::pair{CommandId::kInfo, Handling::kAnswered},
     std::pair{CommandId::kTime, Handling::kAnswered},
+    std::pair{CommandId::kConfigGet, Handling::kAnswered},
     std::pair{CommandId::kUnwatch, Handling::kAnswered},
     std::pair{CommandId::kReadonly, Handling::kAnswered},
     std::pair{CommandId::kReadwrite, Handling::kAnswered},

@@ -220,6 +220,31 @@ void answer_info(const resp::Args& args, const LocalFacts& facts, const Session&
   resp::append_verbatim(out, "txt", text, session.version);
 }
 
+// Settings that clients ask for, in the order of their names. The router keeps nothing itself: what the store servers
+// persist is theirs.
+constexpr std::pair<std::string_view, std::string_view> kSettings[] = {
+    {"appendonly", "no"}, {"databases", "1"}, {"maxmemory", "0"}, {"maxmemory-policy", "noeviction"},
+    {"save", ""},         {"timeout", "0"},
+};
+
+// CONFIG GET PATTERN...: each setting that a pattern matches, once.
+void answer_config_get(const resp::Args& args, const Session& session, std::string& out) {
+  const auto asked = [&](std::string_view name) {
+    for (size_t i = 2; i < args.size(); ++i) {
+      if (matches_glob(name, args[i])) return true;
+    }
+    return false;
+  };
+  size_t found = 0;
+  for (const auto& [name, value] : kSettings) found += asked(name) ? 1 : 0;
+  resp::append_map_header(out, found, session.version);
+  for (const auto& [name, value] : kSettings) {
+    if (!asked(name)) continue;
+    resp::append_bulk(out, name);
+    resp::append_bulk(out, value);
+  }
+}
+
 void answer_time(const LocalFacts& facts, std::string& out) {
   resp::append_array_header(out, 2);
   resp::append_bulk(out, std::to_string(facts.unix_us / 1'000'000));
@@ -234,6 +259,31 @@ void answer_reset(const LocalFacts& facts, Session& session, std::string& out) {
 }
 
 }  // namespace
+
+// `*` stands for any text, `?` for any character; one pass back to the last star is enough.
+bool matches_glob(std::string_view text, std::string_view pattern) {
+  size_t t = 0;
+  size_t p = 0;
+  size_t star = std::string_view::npos;
+  size_t after_star = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      after_star = t;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || resp::equals_lower(pattern.substr(p, 1), text.substr(t, 1)))) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++after_star;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
 
 LocalEffect answer_locally(const resp::CommandInfo& info, const resp::Args& args, const LocalFacts& facts,
                            Session& session, std::string& out) {
@@ -255,6 +305,9 @@ LocalEffect answer_locally(const resp::CommandInfo& info, const resp::Args& args
       break;
     case CommandId::kInfo:
       answer_info(args, facts, session, out);
+      break;
+    case CommandId::kConfigGet:
+      answer_config_get(args, session, out);
       break;
     case CommandId::kTime:
       answer_time(facts, out);

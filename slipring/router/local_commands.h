@@ -37,6 +37,8 @@ enum class LocalEffect : uint8_t {
 // Appends one reply to `out`. REQUIRES: handling_of(info) is kAnswered and `args` has passed resolve_command().
 LocalEffect answer_locally(const resp::CommandInfo& info, const resp::Args& args, const LocalFacts& facts,
                            Session& session, std::string& out);
+// A name of lower-case letters against a client's pattern with `*` and `?`; cost |text| x |pattern| at most.
+bool matches_glob(std::string_view text, std::string_view pattern);
 void answer_ping(const resp::Args& args, std::string& out);
 
 // The protocol version that a HELLO asks for if it is another than the session's: it must wait for everything before

@@ -148,5 +148,25 @@ TEST_F(Local, CommandTellsWhatIsServed) {
   EXPECT_NE(ask({"COMMAND", "LIST"}).find("\r\nget\r\n"), std::string::npos);
 }
 
+TEST_F(Local, ConfigGetAnswersWhatClientsAskForAndNothingElse) {
+  EXPECT_EQ(ask({"CONFIG", "GET", "save"}), "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
+  EXPECT_EQ(ask({"CONFIG", "GET", "SAVE", "s*"}), "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
+  EXPECT_EQ(ask({"CONFIG", "GET", "requirepass"}), "*0\r\n");
+  EXPECT_TRUE(ask({"CONFIG", "GET", "*"}).starts_with("*12\r\n$10\r\nappendonly\r\n$2\r\nno\r\n"));
+  session.version = resp::Version::kResp3;
+  EXPECT_EQ(ask({"CONFIG", "GET", "database?"}), "%1\r\n$9\r\ndatabases\r\n$1\r\n1\r\n");
+}
+
+TEST(Glob, StarsAndQuestionMarksStandForOthers) {
+  for (const char* pattern : {"*", "a*", "*c", "a?c", "*b*", "abc", "ABC", "**a**c**", "???"}) {
+    EXPECT_TRUE(matches_glob("abc", pattern)) << pattern;
+  }
+  for (const char* pattern : {"", "ab", "abcd", "?", "b*", "*a", "a*b", "????"}) {
+    EXPECT_FALSE(matches_glob("abc", pattern)) << pattern;
+  }
+  EXPECT_TRUE(matches_glob("", "*"));
+  EXPECT_FALSE(matches_glob(std::string(60, 'a'), "*a*a*a*a*a*a*a*a*a*a*b"));
+}
+
 }  // namespace
 }  // namespace slipring::router
