@@ -45,7 +45,10 @@ constexpr Setting kSettings[] = {
     {"move", "bytes_per_second", ValueKind::kBytes, SLIPRING_FIELD(controller.plan.bytes_per_second),
      "Bytes copied a second, over the whole plan. 0: no limit.", 0, kRateMax},
     {"move", "hold_bound", ValueKind::kDuration, SLIPRING_FIELD(controller.plan.hold_bound_ms),
-     "How long a router holds commands for moving keys before it asks to withdraw the attempt.", 10, 60'000},
+     "How long a router holds commands for moving keys before it asks to withdraw the attempt; doubled for each "
+     "attempt "
+     "that failed, up to half of hold_max.",
+     10, 60'000},
     {"move", "hold_max", ValueKind::kDuration, SLIPRING_FIELD(controller.plan.hold_max_ms),
      "How long a router holds them while it cannot learn the attempt's outcome, before it answers -TRYAGAIN.", 10,
      60'000},

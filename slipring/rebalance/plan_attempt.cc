@@ -179,18 +179,27 @@ void State::open_attempt() {
   enqueue(std::move(op));
 }
 
+// What was too short on a busy machine is doubled with each failed attempt, well below the time at which clients get an
+// error.
+uint32_t State::hold_bound_ms(uint32_t g) const {
+  const PlanOptions& o = plan.value.options;
+  const uint32_t doublings = std::min<uint32_t>(groups[g].failures_in_a_row, 8);
+  const uint64_t longer = uint64_t{o.hold_bound_ms} << doublings;
+  return static_cast<uint32_t>(std::max<uint64_t>(o.hold_bound_ms, std::min<uint64_t>(longer, o.hold_max_ms / 2)));
+}
+
 void State::on_opened() {
   if (!run->withdraw_reason.empty()) return withdraw(run->withdraw_reason, false);
   AnnounceOpen open;
   open.attempt = run->attempt.value;
   open.pool = plan.value.pool;
   for (const GroupMove& m : rec(run->group).moves) open.moves.push_back(m.move);
-  open.hold_bound_ms = plan.value.options.hold_bound_ms;
+  open.hold_bound_ms = hold_bound_ms(run->group);
   open.hold_max_ms = plan.value.options.hold_max_ms;
   run->announced = true;
   out->push_back(std::move(open));
   run->step = RunStep::kAcks;
-  const int64_t wait = limits.ack_wait_ms > 0 ? limits.ack_wait_ms : plan.value.options.hold_bound_ms;
+  const int64_t wait = limits.ack_wait_ms > 0 ? limits.ack_wait_ms : open.hold_bound_ms;
   run->deadline = now.mono + Millis(wait);
   check_acks();
 }
@@ -296,7 +305,7 @@ void State::on_committed_attempt() {
   group.sweeping = false;
   if (group.copy != Copy::kRunning) return publish();
   group.flipping = true;
-  run->deadline = now.mono + Millis(plan.value.options.hold_bound_ms);
+  run->deadline = now.mono + Millis(hold_bound_ms(run->group));
   out->push_back(TellCopy{run->group, CopyCommand::kFlip});
 }
 

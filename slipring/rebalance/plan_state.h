@@ -128,6 +128,7 @@ struct PlanMachine::State {
   bool routers_ready(uint32_t g, Epoch epoch, std::vector<uint64_t>& generations);
   void give_up_before_open(const std::string& reason, bool counts);
   void open_attempt();
+  uint32_t hold_bound_ms(uint32_t g) const;
   void on_opened();
   void check_acks();
   void fence();
