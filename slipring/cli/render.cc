@@ -262,6 +262,7 @@ std::string render_plan(const PlanDetail& plan) {
   if (plan.strays > 0) {
     text += fmt::format("{} keys lie where they do not belong; a plan never deletes them\n", human_count(plan.strays));
   }
+  for (const std::string& alarm : plan.alarms) text += fmt::format("behind the plan's back: {}\n", printable(alarm));
   return text + render_next_steps(plan.summary);
 }
 

@@ -82,5 +82,11 @@ TEST(RenderHolds, NothingIsSaidBeforeTheFirstCutover) {
   EXPECT_EQ(render_holds(plan), "commands for moving keys were held for at most 12.3 ms\n");
 }
 
+TEST(RenderPlan, AKeyThatWasChangedBehindItsBackIsNamed) {
+  PlanDetail plan = two_moves();
+  plan.alarms = {"key \"user:1\": was changed by somebody else"};
+  EXPECT_NE(render_plan(plan).find("user:1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace slipring::cli

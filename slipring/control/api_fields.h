@@ -280,6 +280,7 @@ void fields(auto& v, Of<PlanDetail> auto& x) {
   v("verification", x.verification);
   v("hold_longest_us", x.hold_longest_us);
   v("strays", x.strays);
+  v("alarms", x.alarms);
 }
 
 void fields(auto& v, Of<PlanEvent> auto& x) {

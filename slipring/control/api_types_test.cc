@@ -60,6 +60,7 @@ TEST(ApiTypes, PreviewAndPlanComeBackAsTheyWere) {
   detail.moves_total = 77;
   detail.hold_longest_us = 1234;
   detail.strays = 3;
+  detail.alarms = {"key \"a\" was changed"};
   EXPECT_EQ(strict<PlanDetail>(encode_json(detail)).value(), detail);
 }
 

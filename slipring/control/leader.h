@@ -132,6 +132,7 @@ class Leader final : public PlanHost {
   Result<uint64_t> open_plan(Draft& draft);
   Result<PlanView> stored_view(uint64_t id);
   Result<PlanView> view_of(uint64_t id);
+  std::vector<PlanNote> notes_of(uint64_t id, uint64_t after, uint64_t limit);
   PlanReport report(const PlanView& view);
 
   // Status.

@@ -395,6 +395,11 @@ Result<PlanDetail> Leader::plan(uint64_t id, const Page& moves) {
   detail.moves_total = r.moves.size();
   detail.hold_longest_us = r.hold_longest_us;
   detail.strays = r.strays;
+  for (PlanNote& note : notes_of(id, 0, PlanRunner::kNotesMax)) {
+    if (!note.alarm) continue;
+    if (detail.alarms.size() == kAlarmsMax) detail.alarms.erase(detail.alarms.begin());
+    detail.alarms.push_back(std::move(note.text));
+  }
   for (size_t i = moves.offset; i < r.moves.size() && detail.moves.size() < moves.limit; ++i) {
     detail.moves.push_back(std::move(r.moves[i]));
     detail.verification.push_back(std::move(r.verification[i]));
@@ -402,15 +407,17 @@ Result<PlanDetail> Leader::plan(uint64_t id, const Page& moves) {
   return detail;
 }
 
+// What is remembered of an open or a finished plan, from the note after `after` on.
+std::vector<PlanNote> Leader::notes_of(uint64_t id, uint64_t after, uint64_t limit) {
+  if (const auto r = runner(id)) return r->notes(after, limit);
+  const std::lock_guard lock(mutex_);
+  const auto it = finished_notes_.find(id);
+  return it == finished_notes_.end() ? std::vector<PlanNote>() : it->second;
+}
+
 Result<std::vector<PlanEvent>> Leader::plan_events(uint64_t id, uint64_t after, uint64_t limit) {
-  std::vector<PlanNote> notes;
-  if (const auto r = runner(id)) {
-    notes = r->notes(after, limit);
-  } else {
-    SLIPRING_TRY(stored_view(id));
-    const std::lock_guard lock(mutex_);
-    if (const auto it = finished_notes_.find(id); it != finished_notes_.end()) notes = it->second;
-  }
+  if (runner(id) == nullptr) SLIPRING_TRY(stored_view(id));
+  const std::vector<PlanNote> notes = notes_of(id, after, limit);
   std::vector<PlanEvent> events;
   for (const PlanNote& note : notes) {
     if (note.sequence <= after || events.size() >= limit) continue;

@@ -322,6 +322,7 @@ struct Page {
   uint64_t limit = 1000;  // 1 to kPageItemsMax
 };
 inline constexpr uint64_t kPageItemsMax = 10'000;
+inline constexpr size_t kAlarmsMax = 100;
 
 struct PlanDetail {
   PlanSummary summary;
@@ -331,6 +332,8 @@ struct PlanDetail {
   std::vector<VerificationRow> verification;  // of the moves on the page
   int64_t hold_longest_us = 0;                // over all moves
   uint64_t strays = 0;                        // keys that lie where they do not belong; never deleted by a plan
+  // Keys that were changed or differed behind Slipring's back, and what was done, the newest last; see kAlarmsMax.
+  std::vector<std::string> alarms;
 
   bool operator==(const PlanDetail&) const = default;
 };

@@ -1,12 +1,8 @@
-// A controller dies or stops at each action of the protocol, and bytes are altered at the worst moments: sweeps over
-// the named fault points (base/fault_point.h). They find faults that are still open, so `make test` leaves them out;
-// run them with `ctest -L open`.
+// A controller dies or stops at each action of the protocol: sweeps over the named fault points (base/fault_point.h).
+// They find faults that are still open, so `make test` leaves them out; run them with `ctest -L open`.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-
-#include <fstream>
 
 #include "tests/support/faults.h"
 
@@ -14,7 +10,6 @@ namespace slipring::testing {
 namespace {
 
 using control::PlanState;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // One plan for each named point: the controller dies there, another one goes on.
@@ -92,38 +87,6 @@ INSTANTIATE_TEST_SUITE_P(At, ControllerStops,
                          ::testing::Values("plan.store_commit.before:2", "plan.fence_routers.before",
                                            "plan.announce_open.after", "plan.publish.before:2", "copy.write.before",
                                            "copy.sealed.before", "copy.delete.before"));
-
-// A byte changed behind the mover's back, at three moments; the controller is stopped there meanwhile.
-class Tripwire : public Faults, public ::testing::WithParamInterface<const char*> {};
-
-TEST_P(Tripwire, AnAlteredByteIsNamedAndNeverServed) {
-  make();
-  cluster_->controller_process().kill();
-  cluster_->start_controller(1, GetParam(), true);
-  const uint64_t plan = cluster_->start(join());
-  const pid_t pid = cluster_->controller_process().pid();
-  ASSERT_TRUE(eventually(60, [&] {
-    std::ifstream stat(fmt::format("/proc/{}/stat", pid));
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    return text.find(") T ") != std::string::npos;
-  }));
-  // A key that n4 holds a copy of; which one does not matter.
-  redis::Client target = cluster_->admin(4);
-  const std::string key = target.call({"RANDOMKEY"})->text;
-  ASSERT_THAT(key, HasSubstr("fill:"));
-  const std::string before = target.call({"GET", key})->text;
-  ASSERT_TRUE(target.call({"SETRANGE", key, "0", "V"}));
-  cluster_->controller_process().resume();
-  ASSERT_TRUE(cluster_->reaches(plan, PlanState::kGrace, 60));
-  EXPECT_EQ(cluster_->client().call({"GET", key})->text, before);
-  std::string told;
-  for (const auto& event : cluster_->controller().plan_events(plan, 0, 10'000).value()) told += event.text + "\n";
-  EXPECT_THAT(told, HasSubstr(key));
-  expect_whole();
-}
-
-INSTANTIATE_TEST_SUITE_P(At, Tripwire,
-                         ::testing::Values("copy.compare.before", "copy.ready.after", "copy.sealed.before"));
 
 }  // namespace
 }  // namespace slipring::testing
