@@ -47,9 +47,13 @@ Result<Exit> do_import(Context& context, control::ControllerService& service, co
   if (!yes && (file == "-" || !confirm(context, "Publish the topology of this backup as the next epoch?"))) {
     return fail(Code::kInvalidArgument, "nothing was imported: add --yes");
   }
-  SLIPRING_ASSIGN(const uint64_t epoch, service.import_topology(backup));
-  context.console.out << (context.json ? encode_json(control::EpochAnswer{epoch}) + "\n"
-                                       : fmt::format("published as epoch {}\n", epoch));
+  if (backup.empty()) return fail(Code::kDataLoss, fmt::format("{}: is empty; name what topology export wrote", file));
+  const auto epoch = service.import_topology(backup);
+  // What is wrong with the backup is said of its file; everything else is the controller's.
+  if (!epoch && epoch.error().code == Code::kDataLoss) return fail_in(file, epoch.error());
+  if (!epoch) return fail(epoch.error());
+  context.console.out << (context.json ? encode_json(control::EpochAnswer{*epoch}) + "\n"
+                                       : fmt::format("published as epoch {}\n", *epoch));
   return Exit::kDone;
 }
 
