@@ -183,29 +183,5 @@ TEST_F(Up, ADryRunWithoutAnAddressLeavesNoServerBehind) {
   EXPECT_EQ(read(dir() + "/up.state").find("n3"), std::string::npos);
 }
 
-// The demo's core: under load a node joins, is taken back, joins again for good.
-TEST_F(Up, ANodeJoinsIsTakenBackAndJoinsAgainUnderLoadAndNothingIsLost) {
-  up({"--routers", "2"});
-  const std::string stop = temp_.path() + "/stop";
-  const std::string report = temp_.path() + "/report";
-  const std::string checker_log = temp_.path() + "/checker";
-  auto checker = ChildProcess::start({SLIPRING_CHECKER, "--ports", fmt::format("{},{}", port_, port_ + 1), "--keys",
-                                      "20000", "--rate", "2000", "--stop-file", stop, "--report", report},
-                                     checker_log);
-  ASSERT_TRUE(checker.has_value());
-  ASSERT_TRUE(eventually(120, [&] { return read(checker_log).find("loaded") != std::string::npos; }));
-  Ran ran = client({"node", "add", "n3", "--yes"});
-  EXPECT_EQ(ran.exit, 0) << ran.out;
-  EXPECT_NE(ran.out.find("held for at most"), std::string::npos) << ran.out;
-  ran = client({"plan", "rollback"});
-  EXPECT_EQ(ran.exit, 0) << ran.out;
-  ran = client({"node", "add", "n3", "--yes"});
-  EXPECT_EQ(ran.exit, 0) << ran.out;
-  ran = client({"plan", "complete"});
-  EXPECT_EQ(ran.exit, 0) << ran.out;
-  std::ofstream(stop) << "stop";
-  EXPECT_EQ(checker->wait(), 0) << read(report);
-}
-
 }  // namespace
 }  // namespace slipring::testing

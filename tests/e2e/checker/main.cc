@@ -4,6 +4,7 @@
 //
 //   slipring_checker --ports 6400,6401 [--clients 4] [--keys 300000] [--pipeline 4] [--rate OPS_PER_SECOND]
 //                    [--seconds N | --stop-file PATH] [--seed N] [--prefix TEXT] [--report FILE] [--allow-errors]
+//   slipring_checker --names [--keys N] [--prefix TEXT]     prints the names of the keys that are always there
 //
 // Exit: 0 nothing wrong; 1 something was lost, stale or wrong, or (without --allow-errors) an error at a client; 2
 // usage.
@@ -45,6 +46,7 @@ struct Options {
   std::string prefix = "check:";
   std::string report;
   bool allow_errors = false;
+  bool names = false;
 };
 
 int64_t now_us() {
@@ -92,7 +94,7 @@ struct Shared {
 
 // One command that waits for its reply.
 struct Pending {
-  enum class What { kWrite, kMultiWrite, kOwnRead, kOtherRead, kSetUp };
+  enum class What { kWrite, kMultiWrite, kOwnRead, kOtherRead, kSetUp, kExpiry };
   What what;
   std::vector<uint32_t> keys;  // several for kMultiWrite
   uint32_t at_least = 0;       // kOtherRead: the writer's last acknowledged write when it was sent
@@ -115,6 +117,7 @@ class Client {
           send({Pending::What::kSetUp, {key}}, {"XGROUP", "CREATE", model_.name(key), "g", "0", "MKSTREAM"});
         }
         send_write(key);
+        if (Model::has_lasting_expiry(key)) send({Pending::What::kExpiry, {key}}, model_.expiry_command(key));
       }
       finish_batch();
     }
@@ -124,7 +127,8 @@ class Client {
     const int64_t started = now_us();
     uint64_t done = 0;
     while (!shared_.stop) {
-      for (uint32_t i = 0; i < options_.pipeline; ++i) send_one();
+      // A draw may find its key busy; a few more than there is room for fill the pipeline all the same.
+      for (uint32_t i = 0; i < 2 * options_.pipeline && pending_.size() < options_.pipeline; ++i) send_one();
       done += finish_batch();
       hold_back(started, done);
     }
@@ -174,12 +178,12 @@ class Client {
 
   void send_one() {
     const uint64_t dice = random_.below(100);
-    if (dice < 40) return send_other_read();  // one draw in eight is a string
+    if (dice < 20) return send_other_read();
     const uint32_t key = random_own_key();
     if (busy(key) || model_.state(key).uncertain) return;
-    if (dice < 55 && Model::kind(key) != Kind::kExpiry)
+    if (dice < 40 && Model::kind(key) != Kind::kExpiry)
       return send({Pending::What::kOwnRead, {key}}, model_.read_command(key));
-    if (dice < 65 && Model::kind(key) == Kind::kString) return send_multi_write(key);
+    if (dice < 55 && Model::kind(key) == Kind::kString) return send_multi_write(key);
     send_write(key);
   }
 
@@ -199,9 +203,11 @@ class Client {
     send(std::move(pending), command);
   }
 
+  // GET of a string that another client writes.
   void send_other_read() {
-    const uint32_t key = static_cast<uint32_t>(random_.below(model_.size()));
-    if (Model::kind(key) != Kind::kString || key % options_.clients == index_) return;
+    auto key = static_cast<uint32_t>(random_.below(model_.size()));
+    while (key < model_.size() && (Model::kind(key) != Kind::kString || key % options_.clients == index_)) ++key;
+    if (key == model_.size()) return;
     const uint32_t at_least = model_.state(key).acknowledged.load(std::memory_order_acquire);
     send({Pending::What::kOtherRead, {key}, at_least}, {"GET", model_.name(key)});
   }
@@ -255,6 +261,8 @@ class Client {
     switch (pending.what) {
       case Pending::What::kSetUp:
         return;
+      case Pending::What::kExpiry:
+        return model_.set_expiry(key, now_us() / 1000);
       case Pending::What::kWrite:
         return take_write(key, reply);
       case Pending::What::kMultiWrite:
@@ -280,6 +288,24 @@ class Client {
     if (!wrong.empty()) shared_.findings.violation(model_.name(key) + ": " + wrong);
   }
 
+  // The content of every key, each followed by what is left of its expiry where that is known; nullopt: broken.
+  std::optional<std::vector<Reply>> ask_all(const std::vector<uint32_t>& keys) {
+    size_t asked = 0;
+    for (const uint32_t key : keys) {
+      connection_.queue(model_.read_command(key));
+      if (Model::keeps_expiry(key)) connection_.queue(model_.read_expiry_command(key));
+      asked += Model::keeps_expiry(key) ? 2 : 1;
+    }
+    if (!connection_.flush()) return std::nullopt;
+    std::vector<Reply> replies;
+    while (replies.size() < asked) {
+      auto reply = connection_.read();
+      if (!reply) return std::nullopt;
+      replies.push_back(std::move(*reply));
+    }
+    return replies;
+  }
+
   uint64_t verify_batch(const std::vector<uint32_t>& keys) {
     // A broken connection is tried again: reading changes nothing.
     for (int tries = 0; tries < 100; ++tries) {
@@ -288,21 +314,16 @@ class Client {
         std::this_thread::sleep_for(kReconnectPause);
         continue;
       }
-      for (const uint32_t key : keys) connection_.queue(model_.read_command(key));
-      std::vector<Reply> replies;
-      if (connection_.flush()) {
-        while (replies.size() < keys.size()) {
-          auto reply = connection_.read();
-          if (!reply) break;
-          replies.push_back(std::move(*reply));
-        }
-      }
-      if (replies.size() < keys.size()) {
+      const auto answers = ask_all(keys);
+      if (!answers) {
         connection_.close();
         continue;
       }
-      for (size_t i = 0; i < keys.size(); ++i)
-        wrong_if(keys[i], model_.check_content(keys[i], replies[i], now_us() / 1000));
+      auto answer = answers->begin();
+      for (const uint32_t key : keys) {
+        wrong_if(key, model_.check_content(key, *answer++, now_us() / 1000));
+        if (Model::keeps_expiry(key)) wrong_if(key, model_.check_expiry(key, *answer++, now_us() / 1000));
+      }
       return keys.size();
     }
     shared_.findings.violation("keys could not be read at the end: no router answers for them");
@@ -372,6 +393,12 @@ std::string report_of(Shared& shared, uint64_t verified, double seconds) {
 
 int run(const Options& options) {
   Model model(options.prefix, options.keys);
+  if (options.names) {
+    for (uint32_t key = 0; key < model.size(); ++key) {
+      if (Model::kind(key) != Kind::kGone) std::cout << model.name(key) << "\n";
+    }
+    return 0;
+  }
   Shared shared{options, model, {}};
   std::vector<std::unique_ptr<Client>> clients;
   for (uint32_t i = 0; i < options.clients; ++i) clients.push_back(std::make_unique<Client>(shared, i));
@@ -408,13 +435,19 @@ std::vector<uint16_t> parse_ports(const char* text) {
 }
 
 bool parse(int argc, char** argv, Options& o) {
-  static const option kOptions[] = {
-      {"ports", required_argument, nullptr, 'p'},     {"clients", required_argument, nullptr, 'c'},
-      {"keys", required_argument, nullptr, 'k'},      {"pipeline", required_argument, nullptr, 'P'},
-      {"rate", required_argument, nullptr, 'r'},      {"seconds", required_argument, nullptr, 's'},
-      {"stop-file", required_argument, nullptr, 'f'}, {"seed", required_argument, nullptr, 'S'},
-      {"prefix", required_argument, nullptr, 'x'},    {"report", required_argument, nullptr, 'R'},
-      {"allow-errors", no_argument, nullptr, 'e'},    {nullptr, 0, nullptr, 0}};
+  static const option kOptions[] = {{"ports", required_argument, nullptr, 'p'},
+                                    {"clients", required_argument, nullptr, 'c'},
+                                    {"keys", required_argument, nullptr, 'k'},
+                                    {"pipeline", required_argument, nullptr, 'P'},
+                                    {"rate", required_argument, nullptr, 'r'},
+                                    {"seconds", required_argument, nullptr, 's'},
+                                    {"stop-file", required_argument, nullptr, 'f'},
+                                    {"seed", required_argument, nullptr, 'S'},
+                                    {"prefix", required_argument, nullptr, 'x'},
+                                    {"report", required_argument, nullptr, 'R'},
+                                    {"allow-errors", no_argument, nullptr, 'e'},
+                                    {"names", no_argument, nullptr, 'n'},
+                                    {nullptr, 0, nullptr, 0}};
   const auto number = [] { return static_cast<uint32_t>(std::strtoul(optarg, nullptr, 10)); };
   for (int c = 0; (c = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     if (c == 'p')
@@ -439,11 +472,14 @@ bool parse(int argc, char** argv, Options& o) {
       o.report = optarg;
     else if (c == 'e')
       o.allow_errors = true;
+    else if (c == 'n')
+      o.names = true;
     else
       return false;
   }
   const bool ends = (o.seconds > 0) != !o.stop_file.empty();
-  return optind == argc && !o.ports.empty() && o.clients > 0 && o.keys >= kKinds * o.clients && o.pipeline > 0 && ends;
+  return optind == argc && (o.names || (!o.ports.empty() && ends)) && o.clients > 0 && o.keys >= 16 * o.clients &&
+         o.pipeline > 0;
 }
 
 }  // namespace
@@ -454,7 +490,8 @@ int main(int argc, char** argv) {
   if (!slipring::checker::parse(argc, argv, options)) {
     std::cerr
         << "usage: slipring_checker --ports PORT,... (--seconds N | --stop-file PATH) [--clients 4] [--keys 300000]\n"
-           "         [--pipeline 4] [--rate OPS] [--seed N] [--prefix TEXT] [--report FILE] [--allow-errors]\n";
+           "         [--pipeline 4] [--rate OPS] [--seed N] [--prefix TEXT] [--report FILE] [--allow-errors]\n"
+           "       slipring_checker --names [--keys 300000] [--prefix TEXT]\n";
     return 2;
   }
   return slipring::checker::run(options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace slipring::checker {
 namespace {
@@ -49,6 +50,19 @@ std::map<std::string, std::string> fields_after(uint32_t n) {
   return out;
 }
 
+// The n-th member of a set: numbers for some keys, so that small sets of both encodings are there.
+std::string member(uint32_t key, uint32_t n) {
+  return key % 2 == 0 ? std::to_string(n) : "member " + std::to_string(n);
+}
+
+std::string check_members(uint32_t key, uint32_t n, const Reply& reply) {
+  std::set<std::string> held;
+  for (const Reply& item : reply.items) held.insert(item.text);
+  std::set<std::string> wanted;
+  for (uint32_t i = 1; i <= n; ++i) wanted.insert(member(key, i));
+  return right_if(held == wanted, "the members of " + std::to_string(n) + " writes", reply);
+}
+
 std::map<std::string, std::string> pairs_of(const Reply& reply) {
   std::map<std::string, std::string> out;
   for (size_t i = 0; i + 1 < reply.items.size(); i += 2) out[reply.items[i].text] = reply.items[i + 1].text;
@@ -82,8 +96,37 @@ std::string check_list(uint32_t n, const Reply& reply) {
 
 }  // namespace
 
+Kind Model::kind(uint32_t key) {
+  // Sixteen draws.
+  constexpr Kind kDraws[] = {Kind::kString, Kind::kString, Kind::kString, Kind::kCounter, Kind::kCounter, Kind::kList,
+                             Kind::kList,   Kind::kHash,   Kind::kHash,   Kind::kZset,    Kind::kStream,  Kind::kStream,
+                             Kind::kSet,    Kind::kSet,    Kind::kExpiry, Kind::kGone};
+  return kDraws[(key * 2654435761u) >> 28];
+}
+
+bool Model::has_lasting_expiry(uint32_t key) {
+  const Kind k = kind(key);
+  if (k == Kind::kString || k == Kind::kExpiry || k == Kind::kGone) return false;
+  return ((key * 2654435761u) >> 27 & 1) != 0;
+}
+
 std::string Model::name(uint32_t key) const {
-  return prefix_ + std::string(1, "sclhzxeg"[static_cast<size_t>(kind(key))]) + ":" + std::to_string(key);
+  return prefix_ + std::string(1, "sclhzxmeg"[static_cast<size_t>(kind(key))]) + ":" + std::to_string(key);
+}
+
+std::vector<std::string> Model::expiry_command(uint32_t key) const {
+  return {"PEXPIRE", name(key), std::to_string(kExpiryMs)};
+}
+
+void Model::set_expiry(uint32_t key, int64_t now_ms) {
+  states_[key].expires_at_ms = now_ms + kExpiryMs;
+}
+
+std::string Model::check_expiry(uint32_t key, const Reply& reply, int64_t now_ms) const {
+  if (reply.is_error()) return reply.text;
+  const int64_t left = has_lasting_expiry(key) ? states_[key].expires_at_ms - now_ms : -1;
+  return right_if(left < 0 ? is(reply, left) : std::abs(reply.integer - left) < kExpirySlackMs,
+                  left < 0 ? "no expiry" : std::to_string(left) + " ms left", reply);
 }
 
 std::string Model::value(uint32_t key, uint32_t n) {
@@ -116,6 +159,8 @@ std::vector<std::string> Model::write_command(uint32_t key) const {
       if (n % 3 == 1) return {"XADD", k, "*", "n", std::to_string(entries_after(n))};
       if (n % 3 == 2) return {"XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", k, ">"};
       return {"XACK", k, "g", states_[key].entry};
+    case Kind::kSet:
+      return {"SADD", k, member(key, n)};
     case Kind::kExpiry:
       if (n % 2 == 1) return {"SET", k, value(key, n)};
       return {"PEXPIRE", k, std::to_string(kExpiryMs)};
@@ -138,6 +183,8 @@ std::string Model::check_write(uint32_t key, const Reply& reply) const {
     case Kind::kHash:
     case Kind::kZset:
       return right_if(is(reply, fresh), std::to_string(fresh), reply);
+    case Kind::kSet:
+      return right_if(is(reply, 1), "1", reply);
     case Kind::kStream:
       if (n % 3 == 1) return right_if(reply.type == Reply::Type::kBulk, "an entry's id", reply);
       if (n % 3 == 0) return right_if(is(reply, 1), "1", reply);
@@ -180,6 +227,8 @@ std::vector<std::string> Model::read_command(uint32_t key) const {
       return {"ZRANGE", k, "0", "-1", "WITHSCORES"};
     case Kind::kStream:
       return {"XRANGE", k, "-", "+"};
+    case Kind::kSet:
+      return {"SMEMBERS", k};
     case Kind::kExpiry:
       return {"PTTL", k};
     default:
@@ -203,6 +252,8 @@ std::string Model::check_after(uint32_t key, uint32_t n, const Reply& reply, int
       return right_if(pairs_of(reply) == fields_after(n), "the fields of " + std::to_string(n) + " writes", reply);
     case Kind::kStream:
       return check_stream(n, reply);
+    case Kind::kSet:
+      return check_members(key, n, reply);
     case Kind::kExpiry: {
       if (n == 0) return right_if(is(reply, -2), "no key", reply);
       if (n % 2 == 1) return right_if(is(reply, -1), "no expiry", reply);

@@ -15,24 +15,23 @@
 
 namespace slipring::checker {
 
-// Scattered over the key numbers, so that every client has keys of every kind.
 enum class Kind : uint8_t {
-  kString,   // SET; every fourth write of several keys at once is MSET
+  kString,   // SET, or MSET of several at once
   kCounter,  // INCR
   kList,     // LPUSH
   kHash,     // HSET of one of 16 fields
   kZset,     // ZADD of one of 16 members
   kStream,   // XADD, then XREADGROUP, then XACK
+  kSet,      // SADD: numbers or texts
   kExpiry,   // SET, then PEXPIRE
   kGone,     // SET, then GETDEL or DEL
 };
-inline constexpr uint32_t kKinds = 8;  // 3 bits
 
 struct KeyState {
   std::atomic<uint32_t> acknowledged{0};
   bool uncertain = false;     // write acknowledged + 1 may have happened
   std::string entry;          // kStream: id of the entry that was read and not yet acknowledged
-  int64_t expires_at_ms = 0;  // kExpiry: about when (monotonic)
+  int64_t expires_at_ms = 0;  // about when (monotonic)
 };
 
 class Model {
@@ -41,7 +40,13 @@ class Model {
 
   uint32_t size() const { return static_cast<uint32_t>(states_.size()); }
   KeyState& state(uint32_t key) { return states_[key]; }
-  static Kind kind(uint32_t key) { return static_cast<Kind>((key * 2654435761u) >> 29); }
+  // Scattered over the key numbers, so that every client has keys of every kind.
+  static Kind kind(uint32_t key);
+  // The key got an expiry when it was loaded, which its writes leave as it is: half of the keys of every kind whose
+  // writes do so. A kExpiry key gets and loses one by its writes.
+  static bool has_lasting_expiry(uint32_t key);
+  // No write changes the key's expiry, or that it has none.
+  static bool keeps_expiry(uint32_t key) { return kind(key) != Kind::kExpiry && kind(key) != Kind::kGone; }
   std::string name(uint32_t key) const;
 
   // The value of a kString, kExpiry or kGone key after its n-th write.
@@ -55,6 +60,12 @@ class Model {
   std::string check_write(uint32_t key, const Reply& reply) const;
   // Takes note of an acknowledged write. REQUIRES: check_write was empty.
   void acknowledge(uint32_t key, const Reply& reply, int64_t now_ms);
+
+  // Gives a key with a lasting expiry its expiry, and asks for what is left of it; check_expiry is empty if right.
+  std::vector<std::string> expiry_command(uint32_t key) const;
+  std::vector<std::string> read_expiry_command(uint32_t key) const { return {"PTTL", name(key)}; }
+  void set_expiry(uint32_t key, int64_t now_ms);
+  std::string check_expiry(uint32_t key, const Reply& reply, int64_t now_ms) const;
 
   // The command that reads all that the key holds, and what is wrong with its reply; empty: right.
   std::vector<std::string> read_command(uint32_t key) const;
