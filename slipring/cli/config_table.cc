@@ -36,6 +36,10 @@ constexpr Setting kSettings[] = {
      "address `*` fits any. Read again whenever a server is connected to. Empty: no passwords."},
     {"controller", "supervisor", ValueKind::kPath, SLIPRING_FIELD(controller.supervisor),
      "Socket of the `slipring up` that runs the store servers; written by `up` itself."},
+    {"controller", "lease", ValueKind::kDuration, SLIPRING_FIELD(controller.lease_ms),
+     "How long the leader leads without renewing its lease, which it does three times as often: a shorter one hands over "
+     "sooner after a crash, a longer one survives longer stalls of the machine. The same on all controllers.",
+     500, 60'000},
 
     {"move", "grace", ValueKind::kDuration, SLIPRING_FIELD(controller.plan.grace_ms),
      "How long after the cutover a plan can be rolled back with the new writes kept. 0: cleanup follows at once.", 0,

@@ -11,8 +11,7 @@
 namespace slipring::control {
 namespace {
 
-constexpr Millis kLeaseTtl{3000};
-constexpr Millis kRenewEvery{1000};
+constexpr int kRenewalsPerLease = 3;
 // After a lease could not be taken or leading could not begin.
 constexpr Millis kTryAgain{500};
 
@@ -69,7 +68,7 @@ bool Controller::pause(Millis time) {
 
 void Controller::run() {
   for (;;) {
-    auto lease = store_.acquire_lease(kLeaseName, holder_, kLeaseTtl);
+    auto lease = store_.acquire_lease(kLeaseName, holder_, Millis(options_.lease_ms));
     if (lease) {
       lead(*lease);
     } else {
@@ -105,15 +104,16 @@ void Controller::lead(const Lease& taken) {
     return Leader::start({options_, store_, keeper, clock_, *hub_, join_token_,
                           [this](const std::string& address) { return credentials_of(address); }});
   });
+  const Millis renew_every(options_.lease_ms / kRenewalsPerLease);
   bool held = true;
-  while (held && start.wait_for(kRenewEvery) != std::future_status::ready) held = renew(keeper);
+  while (held && start.wait_for(renew_every) != std::future_status::ready) held = renew(keeper);
   auto made = start.get();
   if (!made) {
     stand_by(made.error());
     log(LogLevel::kError, "control", "cannot lead: {}", made.error().message);
   } else if (held) {
     set_leader(std::move(*made));
-    while (held && pause(kRenewEvery)) held = renew(keeper);
+    while (held && pause(renew_every)) held = renew(keeper);
     set_leader(nullptr);
   }
   if (held) [[maybe_unused]]
@@ -122,7 +122,7 @@ void Controller::lead(const Lease& taken) {
 
 // False: the lease is lost.
 bool Controller::renew(LeaseKeeper& keeper) {
-  const Status renewed = keeper.renew(kLeaseTtl);
+  const Status renewed = keeper.renew(Millis(options_.lease_ms));
   if (renewed) return true;
   log(LogLevel::kWarn, "control", "term {}: {}", keeper.term(), renewed.error().message);
   if (renewed.error().code != Code::kAborted) return true;

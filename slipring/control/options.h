@@ -19,6 +19,7 @@ struct ControllerOptions {
   std::string channel_token_file;          // what they must present (secret_file.h)
   std::string credentials_file;            // NodeCredentials: how to log in to store servers
   std::string supervisor;                  // socket of the `slipring up` that runs the servers; empty: none
+  int64_t lease_ms = 3'000;                // how long the leader's lease lasts without being renewed
   rebalance::PlanOptions plan;             // defaults of a plan, and its limits
   std::vector<Pool> seed;                  // the first epoch, published only while there is none
 };

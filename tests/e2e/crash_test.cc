@@ -1,9 +1,11 @@
-// A controller dies or stops at each action of the protocol: sweeps over the named fault points (base/fault_point.h).
-// They find faults that are still open, so `make test` leaves them out; run them with `ctest -L open`.
+// A controller dies or stops at each action of the protocol, by the named fault points (base/fault_point.h), and at
+// random moments, together with routers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slipring/base/clock.h"
+#include "slipring/base/random.h"
 #include "tests/support/faults.h"
 
 namespace slipring::testing {
@@ -59,12 +61,45 @@ INSTANTIATE_TEST_SUITE_P(AtEachAction, ControllerDies,
                                                                     "plan.store_commit.after:4",
                                                                     "plan.publish.before:2", "copy.write.after:2"}));
 
+// Controllers and routers die again and again, at moments that nobody chose, while plans follow each other.
+TEST_F(Faults, WhateverDiesAtRandomMomentsThePlansEnd) {
+  ClusterOptions options;
+  options.routers = 2;
+  make(options);
+  const uint64_t seed = static_cast<uint64_t>(SystemClock().wall_ms());
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  Random random(seed);
+  Load load(*cluster_, 2, 4);
+  const auto some_time_passes = [&] {
+    const uint64_t until = load.acknowledged() + random.below(400);
+    return eventually(60, [&] { return load.acknowledged() >= until; });
+  };
+  bool joins = true;
+  for (int round = 0; round < 4; ++round, joins = !joins) {
+    const uint64_t plan = cluster_->start(joins ? join() : control::Change(control::NodeRemove{"n4"}), no_grace());
+    for (int death = 0; death < 3; ++death) {
+      ASSERT_TRUE(some_time_passes()) << load.last_error();
+      const uint64_t dies = random.below(3);
+      if (dies != 0) cluster_->controller_process().kill();
+      if (dies != 1) cluster_->router_process(2).kill();
+      if (dies != 0) cluster_->start_controller(1);
+      if (dies != 1) cluster_->start_router(2);
+    }
+    ASSERT_TRUE(cluster_->reaches(plan, PlanState::kCompleted, 120)) << cluster_->log("c1");
+    ASSERT_TRUE(eventually(60, [&] { return cluster_->routers_ready(); })) << cluster_->log("r2");
+  }
+  EXPECT_THAT(load.finish(), IsEmpty()) << load.last_error();
+  expect_whole();
+  expect_no_copies(*cluster_);
+}
+
 // The controller stops at a point, another one takes over and ends the plan, then the first wakes up.
 class ControllerStops : public Faults, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(ControllerStops, AndWakesAfterAnotherHasTakenOver) {
   ClusterOptions options;
   options.controllers = 2;
+  options.answer_ms = 5'000;  // the one that stops in the middle of its answer is waited for
   make(options);
   Load load(*cluster_, 1);
   cluster_->controller_process().kill();

@@ -113,7 +113,13 @@ TEST_F(Faults, ATargetThatIsKilledBeforeTheCutoverIsCopiedAgain) {
 TEST_F(Faults, ASourceThatComesBackEmptyBeforeTheCutoverNeedsADecision) {
   make();
   const uint64_t plan = cluster_->start(join(), slow());
-  wait_until_copying();
+  // Of n1's keys: what nobody else holds cannot be missed.
+  ASSERT_TRUE(eventually(60, [&] {
+    for (const auto& m : cluster_->detail(plan).moves) {
+      if (m.source == "n1" && m.keys_done > 10) return true;
+    }
+    return false;
+  }));
   const int64_t copies = cluster_->admin(4).call({"DBSIZE"})->integer;
   cluster_->server(1).restart_empty();
   ASSERT_TRUE(cluster_->reaches(plan, PlanState::kNeedsDecision, 60));

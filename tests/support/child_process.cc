@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 namespace slipring::testing {
 namespace {
@@ -104,7 +104,11 @@ int ChildProcess::wait() {
 void ChildProcess::stop() {
   if (pid_ <= 0) return;
   ::kill(pid_, SIGSTOP);
-  eventually(5, [&] { return process_state(pid_) == 'T'; });
+  eventually(5, [&] { return stopped(); });
+}
+
+bool ChildProcess::stopped() const {
+  return pid_ > 0 && process_state(pid_) == 'T';
 }
 
 void ChildProcess::resume() {
@@ -137,16 +141,22 @@ int free_port() {
   return free_ports(1);
 }
 
+// Below the range that the system gives to clients, and from a place of this process's own: test programs run beside
+// each other, and a port that is free when asked for must still be so when a server starts on it.
 int free_ports(int count) {
-  static std::set<int> given;
-  for (;;) {
-    const int first = try_port(0);
+  constexpr int kFirst = 10'000;
+  constexpr int kPerProcess = 200;
+  constexpr int kProcesses = 110;
+  static int next = kFirst + (getpid() % kProcesses) * kPerProcess;
+  for (int tried = 0; tried < kProcesses * kPerProcess; ++tried) {
+    if (next + count > kFirst + kProcesses * kPerProcess) next = kFirst;
+    const int first = next;
     int port = first;
-    while (port > 0 && port < first + count && port < 65536 && !given.contains(port) && try_port(port) == port) ++port;
-    if (first < 0 || port < first + count) continue;
-    for (int p = first; p < port; ++p) given.insert(p);
-    return first;
+    while (port < first + count && try_port(port) == port) ++port;
+    next = std::max(port, first + 1);
+    if (port == first + count) return first;
   }
+  return -1;
 }
 
 TempDir::TempDir() {

@@ -30,6 +30,8 @@ class ChildProcess {
   int wait();
   // SIGSTOP; returns when the kernel shows every thread stopped.
   void stop();
+  // By a signal, and not resumed.
+  bool stopped() const;
   void resume();
   void signal(int number);
 

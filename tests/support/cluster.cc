@@ -63,7 +63,7 @@ void Cluster::start_controller(int n, const std::string& fault, bool stops) {
   const std::string path = fmt::format("{}/c{}.toml", dir_.path(), n);
   write_file(path, fmt::format("[controller]\nid = \"c{0}\"\ndir = \"{1}/meta\"\napi = \"127.0.0.1:{2}\"\n"
                                "channel = \"127.0.0.1:{3}\"\nchannel_token_file = \"{1}/token\"\n"
-                               "credentials_file = \"{1}/credentials\"\n[move]\n{4}\n{5}",
+                               "credentials_file = \"{1}/credentials\"\nlease = \"1s\"\n[move]\n{4}\n{5}",
                                n, dir_.path(), api_ports_[n], channel_ports_[n], options_.move, pool_table()));
   std::vector<std::string> argv = {"env"};
   if (!fault.empty()) {
@@ -74,11 +74,11 @@ void Cluster::start_controller(int n, const std::string& fault, bool stops) {
   auto child = ChildProcess::start(argv, fmt::format("{}/c{}.log", dir_.path(), n));
   SLIPRING_CHECK(child.has_value(), "a process can be started");
   controllers_[n] = std::move(*child);
-  apis_[n] = control::ApiClient::make({fmt::format("127.0.0.1:{}", api_ports_[n]), "", 500, 60'000}).value();
+  apis_[n] = control::ApiClient::make({fmt::format("127.0.0.1:{}", api_ports_[n]), "", 500, options_.answer_ms}).value();
 }
 
 bool Cluster::leads(int n) {
-  return apis_.contains(n) && apis_[n]->ready().has_value();
+  return apis_.contains(n) && !controllers_[n].stopped() && apis_[n]->ready().has_value();
 }
 
 control::ControllerService* Cluster::leader() {

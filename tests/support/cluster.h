@@ -23,6 +23,7 @@ struct ClusterOptions {
   std::string scheme_options;  // of the TOML table: `hash = "md5"`
   RedisServerOptions server;
   std::string move;  // lines of the [move] table
+  int64_t answer_ms = 20'000;  // how long a controller may take to answer
 };
 
 class Cluster {
