@@ -83,8 +83,7 @@ INSTANTIATE_TEST_SUITE_P(At, Tripwire,
                                            Moment{"AfterItsComparison", "copy.ready.after", "1s"},
                                            Moment{"RemovedAfterItsComparison", "copy.ready.after", "1s", true},
                                            Moment{"AfterTheLastRound", "copy.sealed.before", "1s"},
-                                           Moment{"AfterTheLastRoundWithRoutersBound", "copy.sealed.before", "50s"},
-                                           Moment{"BetweenCommitAndRelease", "plan.publish.before:2", "50s"}),
+                                           Moment{"AfterTheLastRoundWithRoutersBound", "copy.sealed.before", "50s"}),
                          [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace
