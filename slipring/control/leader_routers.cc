@@ -90,9 +90,10 @@ void Leader::enroll(ConnectionId connection, channel::Hello hello) {
     }
     if (record) {
       sync_users_everywhere();
-      links_.welcome(connection, *record, hello);
+      const bool welcomed = links_.welcome(connection, *record, hello);
       links_.expect_no_longer(hello.router_id);
-      log(LogLevel::kInfo, "control", "router {} joins on generation {}", record->id, record->active.generation);
+      log(LogLevel::kInfo, "control", "router {} {} generation {}", record->id,
+          welcomed ? "joins on" : "left before it could join on", record->active.generation);
       for (const auto& r : open_runners()) r->routers_changed();
       return;
     }

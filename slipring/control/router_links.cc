@@ -36,8 +36,15 @@ void RouterLinks::expect_no_longer(const std::string& id) {
   expected_.erase(id);
 }
 
-void RouterLinks::welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello) {
+bool RouterLinks::welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello) {
   const std::lock_guard lock(mutex_);
+  // The hub forgets a connection first and says so afterwards: whoever is still known here is taken out by gone().
+  if (!hub_.heard(connection)) return false;
+  std::erase_if(links_, [&](const auto& entry) {
+    const bool earlier = entry.second.id == record.id && entry.first != connection;
+    if (earlier) hub_.drop(entry.first);
+    return earlier;
+  });
   RouterLink& link = links_[connection];
   link.connection = connection;
   link.id = record.id;
@@ -48,6 +55,7 @@ void RouterLinks::welcome(ConnectionId connection, const RouterRecord& record, c
   hub_.send(connection, channel::SnapshotPush{encoded_});
   if (open_) send_open(link);
   hub_.send(connection, channel::Synced{});
+  return true;
 }
 
 void RouterLinks::gone(ConnectionId connection) {

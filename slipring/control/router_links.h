@@ -42,8 +42,9 @@ class RouterLinks {
   // A router is being enrolled: until its welcome it counts as alive on no epoch, so no attempt opens without it.
   void expect(const std::string& id);
   void expect_no_longer(const std::string& id);
-  // A router was enrolled: it is welcomed and told everything.
-  void welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello);
+  // A router was enrolled: it is welcomed and told everything; an earlier connection of it is dropped. False: the
+  // connection has ended meanwhile.
+  bool welcome(ConnectionId connection, const RouterRecord& record, const channel::Hello& hello);
   void gone(ConnectionId connection);
   // The router's generations have changed.
   void renew(const RouterRecord& record);

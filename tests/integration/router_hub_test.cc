@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "slipring/control/router_links.h"
 #include "slipring/net/blocking_stream.h"
 #include "tests/support/child_process.h"
 
@@ -138,6 +139,42 @@ TEST_F(RouterHubTest, DropWritesWhatWasSaidBefore) {
   hub_->send(recorder_.at(0).first, channel::Refused{"wrong token", ""});
   hub_->drop(recorder_.at(0).first);
   EXPECT_EQ(hear(), Message(channel::Refused{"wrong token", ""}));
+  EXPECT_TRUE(closed_by_hub());
+}
+
+// Enrolment takes its time; a router may be killed meanwhile and be back before it is over.
+TEST_F(RouterHubTest, ARouterThatLeftBeforeItsWelcomeIsNoLink) {
+  RouterLinks links(*hub_, clock_, 1);
+  const RouterRecord record{"r1", "", {3, "user", "password"}, {}};
+  say(hello());
+  ASSERT_TRUE(testing::eventually(5, [&] { return recorder_.count() == 1; }));
+  const ConnectionId left = recorder_.at(0).first;
+  stream_.close();
+  ASSERT_TRUE(testing::eventually(5, [&] { return recorder_.gone() == 1; }));
+  EXPECT_FALSE(links.welcome(left, record, hello()));
+  EXPECT_FALSE(links.find(left));
+
+  auto back = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
+  ASSERT_TRUE(back.write(channel::encode(hello(), 1), Millis(1000)));
+  ASSERT_TRUE(testing::eventually(5, [&] { return recorder_.count() == 2; }));
+  EXPECT_TRUE(links.welcome(recorder_.at(1).first, record, hello()));
+  ASSERT_TRUE(links.alive("r1"));
+  EXPECT_EQ(links.alive("r1")->connection, recorder_.at(1).first);
+}
+
+TEST_F(RouterHubTest, ARoutersNewConnectionTakesThePlaceOfTheEarlierOne) {
+  RouterLinks links(*hub_, clock_, 1);
+  const RouterRecord record{"r1", "", {3, "user", "password"}, {}};
+  say(hello());
+  auto second = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
+  ASSERT_TRUE(testing::eventually(5, [&] { return recorder_.count() == 1; }));
+  ASSERT_TRUE(second.write(channel::encode(hello(), 1), Millis(1000)));
+  ASSERT_TRUE(testing::eventually(5, [&] { return recorder_.count() == 2; }));
+  const ConnectionId first = recorder_.at(0).first;
+  ASSERT_TRUE(links.welcome(first, record, hello()));
+  ASSERT_TRUE(links.welcome(recorder_.at(1).first, record, hello()));
+  EXPECT_FALSE(links.find(first));
+  EXPECT_EQ(links.alive("r1")->connection, recorder_.at(1).first);
   EXPECT_TRUE(closed_by_hub());
 }
 
