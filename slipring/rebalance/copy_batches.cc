@@ -40,7 +40,9 @@ void State::start_batch(Work& work, CopyActions& out) {
   Batch batch;
   batch.kind = work.kind;
   batch.move = work.move;
-  while (work.next < work.keys.size() && batch.keys.size() < spec.limits.batch_keys) {
+  const uint64_t fitting = spec.limits.batch_bytes / std::max<uint64_t>(mean_bytes(), 1);
+  const size_t keys_max = std::clamp<size_t>(fitting, 1, spec.limits.batch_keys);
+  while (work.next < work.keys.size() && batch.keys.size() < keys_max) {
     const std::string_view key = work.keys[work.next++];
     if (!may_join(work, key)) continue;
     in_flight.add(key_hash(key));
@@ -48,6 +50,7 @@ void State::start_batch(Work& work, CopyActions& out) {
   }
   if (batch.keys.empty()) return;
   if (batch.kind != BatchKind::kPresence) keys_rate.spend(batch.keys.size());
+  batch.size = batch.keys.size();
   const uint64_t id = ++last_id;
   emit_batch(id, batch, out);
   batches.emplace(id, std::move(batch));
@@ -92,7 +95,7 @@ State::Batch State::take_batch(uint64_t id) {
   if (at == batches.end()) return Batch{};
   Batch batch = std::move(at->second);
   batches.erase(at);
-  for (size_t i = 0; i < batch.keys.size(); ++i) in_flight.remove(key_hash(batch.keys[i]));
+  for (size_t i = 0; i < batch.size; ++i) in_flight.remove(key_hash(batch.keys[i]));
   return batch;
 }
 
@@ -130,6 +133,10 @@ void State::on_copy_read(uint64_t id, Batch& batch, const KeysRead& e, CopyActio
   const bool merging = batch.kind == BatchKind::kMerge;
   for (uint32_t i = 0; i < e.entries.size(); ++i) {
     const KeyEntry& entry = e.entries[i];
+    if (entry.state == KeyState::kUnread) {
+      give_back(batch, i);
+      break;
+    }
     if (entry.state == KeyState::kTooBig) {
       const std::string what = fmt::format("key \"{}\" is larger than the limit", batch.keys[i]);
       if (!target_owns) {
@@ -157,6 +164,17 @@ void State::on_copy_read(uint64_t id, Batch& batch, const KeysRead& e, CopyActio
   const Peer to = merging ? owner_of(batch.move) : other_of(batch.move);
   if (!merging) expect(batch);
   out.push_back(WriteKeys{id, batch.move, to, batch.restore, batch.remove, merging});
+}
+
+// What the batch had no room for becomes the next one.
+void State::give_back(Batch& batch, size_t from) {
+  Work rest{batch.kind, batch.move, {}, 0};
+  for (size_t i = from; i < batch.size; ++i) {
+    in_flight.remove(key_hash(batch.keys[i]));
+    rest.keys.push(batch.keys[i]);
+  }
+  batch.size = from;
+  queue.push_front(std::move(rest));
 }
 
 // The feed of the other side will show these; they are our own.
@@ -268,7 +286,7 @@ void State::on_batch_failed(const BatchFailed& e, Now now, CopyActions& out) {
 }
 
 void State::put_back(const Batch& batch) {
-  for (size_t i = 0; i < batch.keys.size(); ++i) put_back(batch.kind, batch.move, batch.keys[i]);
+  for (size_t i = 0; i < batch.size; ++i) put_back(batch.kind, batch.move, batch.keys[i]);
 }
 
 void State::put_back(BatchKind kind, MoveInGroup m, std::string_view key) {
@@ -287,7 +305,7 @@ void State::put_back(BatchKind kind, MoveInGroup m, std::string_view key) {
       moves[m].unverified.insert(key);
       break;
     case BatchKind::kMerge:
-      merge_pending = true;
+      merge_again = true;
       break;
     case BatchKind::kSweep:
     case BatchKind::kDelete:

@@ -222,7 +222,8 @@ struct ScanFailed {
   uint64_t id = 0;
   std::string message;
 };
-enum class KeyState : uint8_t { kAbsent = 0, kPresent = 1, kTooBig = 2 };
+// kUnread: with payloads only; the keys before it in the batch take all the memory that a batch may.
+enum class KeyState : uint8_t { kAbsent = 0, kPresent = 1, kTooBig = 2, kUnread = 3 };
 struct KeyEntry {
   KeyState state = KeyState::kAbsent;
   DigestSum digest;       // of type, value and expiry; only of CompareKeys
@@ -280,6 +281,7 @@ enum class CopyCommand : uint8_t {
 
 struct CopyLimits {
   size_t batch_keys = 512;
+  uint64_t batch_bytes = 16u << 20;  // aimed at, by the mean size of what was copied so far
   size_t batches_in_flight = 4;
   size_t set_keys_max = 2'000'000;    // of each set of keys
   size_t set_bytes_max = 256u << 20;  // of each set of keys

@@ -61,6 +61,7 @@ struct CopyMachine::State {
     BatchKind kind = BatchKind::kCopy;
     MoveInGroup move = 0;
     KeyList keys;
+    size_t size = 0;  // of `keys`, those that the batch still has
     std::vector<uint32_t> restore;
     std::vector<uint32_t> remove;
     uint64_t bytes = 0;
@@ -116,6 +117,7 @@ struct CopyMachine::State {
   void report_feeds_open(CopyActions& out);
   void alarm(MoveInGroup move, std::string_view key, std::string_view what, CopyActions& out);
   bool small() const;
+  uint64_t mean_bytes() const;
 
   // --- copy_batches.cc
   void start_batches(Now now, CopyActions& out);
@@ -124,6 +126,7 @@ struct CopyMachine::State {
   bool may_join(const Work& work, std::string_view key);
   void on_read(KeysRead& e, CopyActions& out);
   void on_copy_read(uint64_t id, Batch& batch, const KeysRead& e, CopyActions& out);
+  void give_back(Batch& batch, size_t from);
   void on_presence(const Batch& batch, const KeysRead& e);
   void on_written(const KeysWritten& e);
   void on_compared(const KeysCompared& e, Now now, CopyActions& out);
@@ -161,6 +164,7 @@ struct CopyMachine::State {
   bool exact;             // what the owner changed since our first write is in `dirty` or was copied
   bool recheck = false;   // the owner is another process: copy what it holds, remove nothing, count what it lacks
   bool merge_pending;
+  bool merge_again = false;  // not all of this pass was done
   bool ready = false;
   bool copied_reported = false;
   bool filtered = false;  // the scan takes only what is in `rescan`

@@ -76,8 +76,10 @@ void State::begin(Step next, CopyActions& out) {
       sweep_again = false;
       begin_scan(side(false));
       break;
-    case Step::kScanExtras:
     case Step::kScanMerge:
+      merge_again = false;
+      [[fallthrough]];
+    case Step::kScanExtras:
       begin_scan(side(false));
       break;
     case Step::kRoundCopy:
@@ -145,7 +147,7 @@ void State::finish_step(Now now, CopyActions& out) {
     case Step::kScanCompare:
       return begin(Step::kScanExtras, out);
     case Step::kScanMerge:
-      merge_pending = false;
+      merge_pending = merge_again;
       return;
     case Step::kScanSweep:
       return begin(Step::kBarrier, out);
@@ -289,8 +291,11 @@ bool State::small() const {
     if (move.dirty.overflowed() || move.unverified.size() > spec.limits.ready_keys) return false;
     keys += move.dirty.size();
   }
-  const uint64_t mean = progress.copied_keys == 0 ? 0 : progress.copied_bytes / progress.copied_keys;
-  return stuck == 0 && keys <= spec.limits.ready_keys && keys * mean <= spec.limits.ready_bytes;
+  return stuck == 0 && keys <= spec.limits.ready_keys && keys * mean_bytes() <= spec.limits.ready_bytes;
+}
+
+uint64_t State::mean_bytes() const {
+  return progress.copied_keys == 0 ? 0 : progress.copied_bytes / progress.copied_keys;
 }
 
 // After the owner's barrier everything that it changed before the comparison is in `dirty`: what differs and is not

@@ -21,7 +21,7 @@
 namespace slipring {
 
 struct StoredKey {
-  enum class State : uint8_t { kAbsent, kPresent, kTooBig };
+  enum class State : uint8_t { kAbsent, kPresent, kTooBig, kUnread };
   State state = State::kAbsent;
   std::string payload;      // what restore() takes; empty unless asked for
   uint64_t bytes = 0;       // of the payload
@@ -38,6 +38,7 @@ struct RestoreItem {
 
 class StoreSession {
  public:
+  static constexpr uint64_t kReadBytesMax = 32u << 20;
   virtual ~StoreSession() = default;
 
   virtual bool open() const = 0;
@@ -50,7 +51,8 @@ class StoreSession {
 
   // One step of an iteration over all keys: appends them, answers the next cursor (0: the end).
   virtual Result<uint64_t> scan(uint64_t cursor, uint32_t count, std::vector<std::string>& keys) = 0;
-  // By index of `keys`. A payload above bytes_max is not kept: kTooBig.
+  // By index of `keys`. A payload above bytes_max is not kept: kTooBig. Once the payloads take kReadBytesMax, the keys
+  // that follow are left kUnread; the first is always read.
   virtual Result<std::vector<StoredKey>> read(std::span<const std::string_view> keys, bool payload,
                                               uint64_t bytes_max) = 0;
   // As read() without payloads, with digests. Fields that had expired by wall_ms count as absent.

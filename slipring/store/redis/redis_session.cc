@@ -69,24 +69,34 @@ Result<uint64_t> RedisSession::scan(uint64_t cursor, uint32_t count, std::vector
   return next;
 }
 
-template <typename Take>
-Status RedisSession::dump_all(std::span<const std::string_view> keys, Take take) {
-  for (std::string_view key : keys) {
-    client_.append({"DUMP", key});
-    client_.append({"PEXPIRETIME", key});
-  }
-  SLIPRING_TRY(client_.flush());
-  std::optional<std::string> dump;
-  return read_all(client_, keys.size() * 2, [&](size_t i, Reply reply) {
-    if (i % 2 == 0) {
-      dump.reset();
-      if (!reply.is_null()) dump = std::move(reply.text);
-      return;
+template <typename Take, typename More>
+Result<size_t> RedisSession::dump_all(std::span<const std::string_view> keys, Take take, More more) {
+  size_t done = 0;
+  while (done < keys.size() && more()) {
+    const uint64_t fitting = std::clamp<uint64_t>(kPipelineBytes / std::max<uint64_t>(mean_bytes_, 1), 1, kPipelineKeysMax);
+    const auto pipeline = keys.subspan(done, std::min<size_t>(fitting, keys.size() - done));
+    for (std::string_view key : pipeline) {
+      client_.append({"DUMP", key});
+      client_.append({"PEXPIRETIME", key});
     }
-    // -1: no expiry, -2: no key. A key that expired between the two is absent.
-    const bool present = dump.has_value() && reply.integer != -2;
-    if (present) take(i / 2, std::move(*dump), reply.integer > 0 ? reply.integer : 0);
-  });
+    SLIPRING_TRY(client_.flush());
+    std::optional<std::string> dump;
+    uint64_t bytes = 0;
+    SLIPRING_TRY(read_all(client_, pipeline.size() * 2, [&](size_t i, Reply reply) {
+      if (i % 2 == 0) {
+        dump.reset();
+        if (!reply.is_null()) dump = std::move(reply.text);
+        return;
+      }
+      // -1: no expiry, -2: no key. A key that expired between the two is absent.
+      if (!dump || reply.integer == -2) return;
+      bytes += dump->size();
+      take(done + i / 2, std::move(*dump), reply.integer > 0 ? reply.integer : 0);
+    }));
+    mean_bytes_ = bytes / pipeline.size();
+    done += pipeline.size();
+  }
+  return done;
 }
 
 Result<std::vector<StoredKey>> RedisSession::read(std::span<const std::string_view> keys, bool payload,
@@ -100,13 +110,18 @@ Result<std::vector<StoredKey>> RedisSession::read(std::span<const std::string_vi
     }));
     return found;
   }
-  SLIPRING_TRY(dump_all(keys, [&](size_t i, std::string dump, int64_t expire_ms) {
+  uint64_t kept = 0;
+  const auto keep = [&](size_t i, std::string dump, int64_t expire_ms) {
     StoredKey& key = found[i];
     key.bytes = dump.size();
     key.expire_ms = expire_ms;
     key.state = dump.size() > bytes_max ? StoredKey::State::kTooBig : StoredKey::State::kPresent;
-    if (key.state == StoredKey::State::kPresent) key.payload = std::move(dump);
-  }));
+    if (key.state != StoredKey::State::kPresent) return;
+    kept += dump.size();
+    key.payload = std::move(dump);
+  };
+  SLIPRING_ASSIGN(const size_t done, dump_all(keys, keep, [&] { return kept < kReadBytesMax; }));
+  for (size_t i = done; i < found.size(); ++i) found[i].state = StoredKey::State::kUnread;
   return found;
 }
 
@@ -114,7 +129,7 @@ Result<std::vector<StoredKey>> RedisSession::digest(std::span<const std::string_
                                                     uint64_t bytes_max) {
   std::vector<StoredKey> found(keys.size());
   std::optional<Error> undecodable;
-  SLIPRING_TRY(dump_all(keys, [&](size_t i, const std::string& dump, int64_t expire_ms) {
+  const auto take = [&](size_t i, const std::string& dump, int64_t expire_ms) {
     StoredKey& key = found[i];
     key.bytes = dump.size();
     key.expire_ms = expire_ms;
@@ -127,7 +142,8 @@ Result<std::vector<StoredKey>> RedisSession::digest(std::span<const std::string_
         keys[i], expire_ms > 0 ? std::optional(static_cast<uint64_t>(expire_ms)) : std::nullopt, *value);
     key.digest_low = digest.low;
     key.digest_high = digest.high;
-  }));
+  };
+  SLIPRING_TRY(dump_all(keys, take, [] { return true; }));
   if (undecodable) return fail_in(endpoint().address, *undecodable);
   return found;
 }

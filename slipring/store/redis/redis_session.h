@@ -28,15 +28,22 @@ class RedisSession final : public StoreSession {
   int64_t client_id() const { return client_id_; }
   const Endpoint& endpoint() const { return client_.endpoint(); }
 
+  static constexpr uint64_t kPipelineBytes = 8u << 20;  // aimed at
+  static constexpr uint64_t kPipelineKeysMax = 512;
+
  private:
+  static constexpr uint64_t kFirstMeanBytes = kPipelineBytes / 64;
   explicit RedisSession(Client client) : client_(std::move(client)) {}
   Status identify();
-  // DUMP and PEXPIRETIME of each key, given to `take(index, dump, expire_ms)`.
-  template <typename Take>
-  Status dump_all(std::span<const std::string_view> keys, Take take);
+  // DUMP and PEXPIRETIME of each key, given to `take(index, dump, expire_ms)`, in pipelines that are fitted to the size
+  // of what came before, so that neither side holds much at once. Before each of them `more()` is asked; answers how
+  // many keys were read.
+  template <typename Take, typename More>
+  Result<size_t> dump_all(std::span<const std::string_view> keys, Take take, More more);
   Client client_;
   std::string run_id_;
   int64_t client_id_ = 0;
+  uint64_t mean_bytes_ = kFirstMeanBytes;  // of a payload in the last pipeline
 };
 
 }  // namespace slipring::redis
