@@ -106,13 +106,17 @@ void Leader::enroll(ConnectionId connection, channel::Hello hello) {
 }
 
 // While an attempt is open no router user comes into being on its servers; and as long as a resumed plan has not read
-// its records again nobody knows whether one is.
+// its records again nobody knows whether one is. An attempt that an earlier leader left is open until it is withdrawn:
+// a router that hears before that it is synchronised would let go what it holds.
 void Leader::wait_for_closed_attempt() {
-  const auto all_recovered = [&] {
+  const auto settled = [&] {
     const auto runners = open_runners();
-    return std::all_of(runners.begin(), runners.end(), [](const auto& r) { return r->view().recovered; });
+    return std::all_of(runners.begin(), runners.end(), [](const auto& r) {
+      const PlanView view = r->view();
+      return view.recovered && !view.open_attempt;
+    });
   };
-  while (!ending_ && !all_recovered()) std::this_thread::sleep_for(Millis(5));
+  while (!ending_ && !settled()) std::this_thread::sleep_for(Millis(5));
   std::unique_lock lock(mutex_);
   attempt_closed_.wait(lock, [&] { return ending_ || !attempt_; });
 }

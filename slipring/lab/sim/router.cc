@@ -102,6 +102,7 @@ void Router::on_link_down(const std::shared_ptr<Link>& link) {
   if (link != link_) return;
   link_.reset();
   acknowledged_generation_ = 0;  // the next controller is told anew
+  refused_generation_ = 0;
   perform(gate_.on_disconnected());
 }
 
@@ -272,9 +273,13 @@ void Router::finish(uint64_t request, Answer answer) {
 }
 
 void Router::on_conn_closed(size_t server, const std::shared_ptr<Conn>& conn) {
-  if (conns_[server] == conn) conns_.erase(server);
-  if (!conn->refused() || conn->user() != user_of(generation_) || refused_generation_ == generation_) return;
-  if (!link_) return;
+  const auto at = conns_.find(server);
+  if (at != conns_.end() && at->second == conn) conns_.erase(at);
+  if (conn->refused()) on_refused(*conn);
+}
+
+void Router::on_refused(const Conn& conn) {
+  if (!link_ || conn.user() != user_of(generation_) || refused_generation_ == generation_) return;
   // Fenced, or the server lost its users: never with this generation again.
   refused_generation_ = generation_;
   world.cover("router refused");
@@ -317,7 +322,8 @@ void Router::confirm_end(size_t server, uint64_t conn_id, uint64_t incarnation) 
         killer->close();
         forget(conn_id);
       },
-      [this, server, conn_id, incarnation] {
+      [this, killer, server, conn_id, incarnation] {
+        if (killer->refused()) on_refused(*killer);
         post_after_us(kConfirmRetryUs,
                       [this, server, conn_id, incarnation] { confirm_end(server, conn_id, incarnation); });
       });

@@ -83,6 +83,7 @@ class Router final : public LinkEnd {
   void send(size_t server, Command command, std::function<void(Answer)> answer);
   Conn& conn(size_t server);
   void on_conn_closed(size_t server, const std::shared_ptr<Conn>& conn);
+  void on_refused(const Conn& conn);
   void on_timeout(uint64_t request);
   void confirm_end(size_t server, uint64_t conn_id, uint64_t incarnation);
   void finish(uint64_t request, Answer answer);
