@@ -21,6 +21,8 @@ const serves = (at) => new Promise((resolve) => {
   const socket = net.connect(at, '127.0.0.1', () => socket.write('*3\r\n$3\r\nSET\r\n$5\r\nprobe\r\n$1\r\n1\r\n'));
   socket.on('data', (bytes) => { socket.destroy(); resolve(String(bytes) === '+OK\r\n'); });
   socket.on('error', () => resolve(false));
+  socket.on('close', () => resolve(false));
+  socket.setTimeout(5000, () => socket.destroy());
 });
 
 const eventually = async (what, condition) => {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { killRouter, port, releases } from './fleet.mjs';
 
 for (const name of releases({ ioredis: 20, ioredis5: 18 })) {
-  describe(name, async () => {
+  describe(name, { timeout: 200000 }, async () => {
     const { default: Redis } = await import(name);
     const p = `${name}:`;
     let r;

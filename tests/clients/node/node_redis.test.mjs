@@ -9,7 +9,7 @@ const forms = releases({ redis: 20, redis5: 18, redis4: 18 }).flatMap((name) =>
 
 for (const { name, options } of forms) {
   const p = `${name}:${options.RESP ?? 2}:`;
-  describe(p, async () => {
+  describe(p, { timeout: 200000 }, async () => {
     const { createClient } = await import(name);
     const open = async (at = port) => {
       const client = createClient({ ...options, socket: { host: '127.0.0.1', port: at } });
