@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "slipring/base/parse.h"
+#include "slipring/placement/slots.h"
 
 namespace slipring::control {
 namespace {
@@ -74,6 +75,7 @@ Result<Layout> apply_change(const Layout& layout, const Change& change, uint64_t
   if (!owns) {
     return fail(Code::kFailedPrecondition, "no node with a weight above 0 would be left to own the keys");
   }
+  SLIPRING_ASSIGN(next.scheme, spec_after_change(layout.scheme, members_of(layout), members_of(next)));
   return next;
 }
 

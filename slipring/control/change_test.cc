@@ -75,5 +75,28 @@ TEST(Change, SomethingMustChangeAndSomebodyMustOwn) {
   EXPECT_EQ(apply_change(one, NodeWeight{"n1", 0}, 7).error().code, Code::kFailedPrecondition);
 }
 
+// By the table that the next layout carries; a table of its own would deal all slots anew.
+TEST(Change, APoolUnderSlotsMovesNoMoreSlotsThanTheNewNodeIsDue) {
+  Layout before = three();
+  before.scheme = {"slots", {{"slots", "300"}}};
+  const Layout after = apply_change(before, NodeAdd{"n4", "127.0.0.1:7004"}, 7).value();
+  const auto old_scheme = make_scheme(before).value();
+  const auto new_scheme = make_scheme(after).value();
+  const OwnershipMap old_slots = *old_scheme->ownership();
+  const OwnershipMap new_slots = *new_scheme->ownership();
+  ASSERT_EQ(new_slots.ranges.size(), 300u);
+  size_t moved = 0;
+  for (size_t i = 0; i < 300; ++i) {
+    if (old_slots.ranges[i].owner == new_slots.ranges[i].owner) continue;
+    EXPECT_EQ(new_slots.ranges[i].owner, 3u);
+    ++moved;
+  }
+  EXPECT_EQ(moved, 75u);
+  const Layout back = apply_change(after, NodeRemove{"n4"}, 8).value();
+  const auto scheme_back = make_scheme(back).value();
+  const OwnershipMap slots_back = *scheme_back->ownership();
+  for (const OwnedRange& slot : slots_back.ranges) EXPECT_LT(slot.owner, 3u);
+}
+
 }  // namespace
 }  // namespace slipring::control

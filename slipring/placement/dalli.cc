@@ -30,12 +30,12 @@ class DalliRing final : public PointScheme<uint32_t> {
 
 Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
-  SLIPRING_TRY(check_points(servers.size() * 160));
+  SLIPRING_TRY(check_points(input.members.size() * 160));
   const auto total = static_cast<double>(total_weight(servers));
   Points32 points;
   for (const Server& server : servers) {
     const std::string name = full_address(server.label);
-    const uint64_t scaled = uint64_t{servers.size()} * 160 * server.weight();
+    const uint64_t scaled = uint64_t{input.members.size()} * 160 * server.weight();
     const auto count = static_cast<uint64_t>(std::floor(static_cast<double>(scaled) / total));
     for (uint64_t j = 0; j < count; ++j)
       points.push_back({load_be32(sha1(fmt::format("{}:{}", name, j)).data()), server.member});

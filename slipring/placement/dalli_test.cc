@@ -60,5 +60,12 @@ TEST(Dalli, RemovingAServerMovesOnlyItsKeys) {
   for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i] == ten[2].label || before[i] == after[i]);
 }
 
+// So the others have more points than without it.
+TEST(Dalli, AServerOfWeightZeroOwnsNothingButCounts) {
+  const std::vector<Member> drained = weighted(fleet_of(3), {1, 0, 1});
+  EXPECT_NE(owner_labels({"dalli", {}}, drained), owner_labels({"dalli", {}}, {drained[0], drained[2]}));
+  for (const NodeIndex owner : owners_of({"dalli", {}}, drained)) EXPECT_NE(owner, 1u);
+}
+
 }  // namespace
 }  // namespace slipring

@@ -136,6 +136,7 @@ const SchemeDefinition& katran_scheme() {
                            {"table_size", ParameterType::kUnsigned, "65537", "3..65537", "entries, a prime number"}},
                .attributes = {{"hash", ParameterType::kUnsigned, "", "", "the real's 64-bit hash (required)"}},
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .disruption = "the node's own share, and a few per cent of other keys",
                .cost = "O(1), 4 bytes an entry"},
       .make = make};

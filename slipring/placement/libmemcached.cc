@@ -100,7 +100,7 @@ Points32 ring_points(const std::vector<Host>& hosts, const Behaviour& behaviour)
 }
 
 Result<std::unique_ptr<const Scheme>> make_client(const SchemeInput& input, const Behaviour& behaviour) {
-  SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
+  SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers_zero_as_one(input));
   SLIPRING_TRY(check_points(servers.size() * 160));
   SLIPRING_ASSIGN(const std::vector<Host> hosts, hosts_of(servers, behaviour.sort_hosts));
   if (behaviour.consistent)
@@ -147,11 +147,12 @@ SchemeInfo preset_info(std::string_view name, std::string_view system, std::stri
   return {.name = name,
           .system = system,
           .source = "libmemcached 1.1.4: src/libmemcached; the client's documentation",
-          .summary = "the client's settings over libmemcached",
+          .summary = "the client's settings over libmemcached; weight 0 counts as 1",
           .options = {{"algorithm", ParameterType::kChoice, "modula", algorithms, "distribution, by the client's name"},
                       {"hash", ParameterType::kChoice, "default", kHashNames,
                        "of the key; md5 where the algorithm is weighted and none is given"}},
           .weights = Weights::kUsed,
+          .zero_weight_may_own = true,
           .preference_lists = true,
           .disruption = kDisruption,
           .cost = kCost};
@@ -164,7 +165,7 @@ const SchemeDefinition& libmemcached_scheme() {
       .info = {.name = "libmemcached",
                .system = "libmemcached 1.1.4",
                .source = "libmemcached 1.1.4: src/libmemcached/hosts.cc, hash.cc, behavior.cc, src/libhashkit",
-               .summary = "libmemcached's distributions; weights above 1 make a consistent one weighted",
+               .summary = "libmemcached's distributions; weights above 1 make a consistent one weighted, 0 counts as 1",
                .options = {{"distribution", ParameterType::kChoice, "modula",
                             "modula|consistent|consistent_ketama|consistent_weighted|ketama_spy",
                             "MEMCACHED_DISTRIBUTION_..."},
@@ -174,6 +175,7 @@ const SchemeDefinition& libmemcached_scheme() {
                             "MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED: replaces the distribution by consistent_weighted"},
                            {"sort_hosts", ParameterType::kFlag, "false", "", "MEMCACHED_BEHAVIOR_SORT_HOSTS"}},
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .preference_lists = true,
                .disruption = kDisruption,
                .cost = kCost},

@@ -86,5 +86,13 @@ TEST(Libmemcached, RefusesBadPortsAndUnknownDistributions) {
   EXPECT_NE(refusal(libmemcached("modula", "hsieh"), fleet_of(1)), "accepted");
 }
 
+TEST(Libmemcached, WeightZeroCountsAsOne) {
+  for (const char* distribution : {"modula", "consistent", "consistent_weighted"}) {
+    const SchemeSpec spec = libmemcached(distribution, "md5");
+    EXPECT_EQ(owners_of(spec, weighted(fleet_of(4), {1, 0, 3, 0})),
+              owners_of(spec, weighted(fleet_of(4), {1, 1, 3, 1})));
+  }
+}
+
 }  // namespace
 }  // namespace slipring

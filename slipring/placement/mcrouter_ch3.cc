@@ -78,6 +78,7 @@ const SchemeDefinition& mcrouter_weighted_ch3_scheme() {
                .source = "WeightedCh3HashFunc of mcrouter",
                .summary = "ch3 with salted keys, accepted by SpookyHash at weights 0 to 1",
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .disruption = kDisruption,
                .cost = "O(log n) a try, 8 bytes a node"},
       .make = make_weighted<weighted_ch3_hash>};
@@ -91,6 +92,7 @@ const SchemeDefinition& mcrouter_weighted_furc_scheme() {
                .source = "WeightedFurcHash (WeightedCh4) of mcrouter",
                .summary = "furc hash that accepts by the next bits of its stream at weights 0 to 1",
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .disruption = kDisruption,
                .cost = "O(log n) a try, 8 bytes a node"},
       .make = make_weighted<weighted_furc_hash>};

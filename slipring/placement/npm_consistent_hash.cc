@@ -36,7 +36,7 @@ Points32 uniform_points(const ServerList& servers, uint64_t points_each, double 
 }
 
 Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
-  const ServerList servers = listed_servers(input);
+  const ServerList servers = servers_zero_as_one(input);
   const uint64_t points_each = input.options.unsigned_integer("control_points");
   const uint64_t range = input.options.unsigned_integer("range");
   SLIPRING_TRY(check_points(points_each * servers.size()));
@@ -56,6 +56,7 @@ const SchemeDefinition& npm_consistent_hash_scheme() {
                .options = {{"control_points", ParameterType::kUnsigned, "40", "1..1000000", "points a node"},
                            {"range", ParameterType::kUnsigned, "100003", "1..2147483647", "size of the ring"}},
                .weights = Weights::kIgnored,
+               .zero_weight_may_own = true,
                .preference_lists = true,
                .disruption = "nearly all keys",
                .cost = "one hash and one ring search, about 12 bytes a point"},

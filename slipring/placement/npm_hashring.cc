@@ -55,12 +55,18 @@ struct Settings {
   std::string default_port;  // empty: none
 };
 
+// The label without the port if that is `port`. The package cuts labels at every ':', so the address of an IPv6 server
+// has no port for it.
+std::string_view without_port(std::string_view label, std::string_view port) {
+  const size_t colon = label.find(':');
+  if (port.empty() || colon == label.npos || label.find(':', colon + 1) != label.npos) return label;
+  return label.substr(colon + 1) == port ? label.substr(0, colon) : label;
+}
+
 // Points that one server has: digests of label-0, label-1, ...; words beyond the end of a digest are 0.
 Status add_points(const Server& server, uint64_t digests, const Settings& settings, Points32* out) {
   SLIPRING_TRY(check_points(out->size() + digests * settings.replicas));
-  const ServerAddress address = split_address(server.label);
-  const bool bare = !settings.default_port.empty() && address.port == settings.default_port;
-  const std::string_view name = bare ? address.host : server.label;
+  const std::string_view name = without_port(server.label, settings.default_port);
   for (uint64_t i = 0; i < digests; ++i) {
     const Words words = settings.algorithm->words(fmt::format("{}-{}", name, i));
     for (size_t j = 0; j < settings.replicas; ++j) out->push_back({j < words.size() ? words[j] : 0, server.member});
@@ -77,7 +83,7 @@ uint64_t digests_of(const Server& server, uint64_t own_vnodes, double total, siz
 }
 
 Result<std::unique_ptr<const Scheme>> make_ring(const SchemeInput& input, const Settings& settings) {
-  const ServerList servers = listed_servers(input);
+  const ServerList servers = servers_zero_as_one(input);
   SLIPRING_TRY(check_distinct_labels(servers));
   double total = 0;
   for (const Server& server : servers) total += static_cast<double>(server.weight_milli) / 1000;
@@ -118,7 +124,7 @@ const SchemeDefinition& npm_hashring_scheme() {
       .info = {.name = "npm-hashring",
                .system = "npm hashring 3.2.0",
                .source = "hashring 3.2.0: index.js",
-               .summary = "ketama ring with point counts in doubles",
+               .summary = "ketama ring with point counts in doubles; weight 0 counts as 1",
                .options = {{"algorithm", ParameterType::kChoice, "md5", "md5|sha1|sha256", "digest of points and keys"},
                            {"vnode_count", ParameterType::kUnsigned, "40", "1..1000000", "digests a server"},
                            {"replicas", ParameterType::kUnsigned, "4", "1..16", "words taken of each digest"},
@@ -127,6 +133,7 @@ const SchemeDefinition& npm_hashring_scheme() {
                            {"default_port", ParameterType::kText, "", "", "a port that is not hashed"}},
                .attributes = {kVnodesAttribute},
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .preference_lists = true,
                .disruption = "about 1/n of all keys",
                .cost = "one digest and one ring search, about 12 bytes a point"},
@@ -142,6 +149,7 @@ const SchemeDefinition& npm_memcached_scheme() {
                .summary = "npm-hashring with MD5, ketama compatibility and default port 11211",
                .attributes = {kVnodesAttribute},
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .preference_lists = true,
                .disruption = "about 1/n of all keys",
                .cost = "one MD5 and one ring search, about 12 bytes a point"},

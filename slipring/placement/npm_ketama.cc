@@ -44,6 +44,18 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
 
 }  // namespace
 
+std::vector<NodeIndex> npm_ketama_nodes(const Scheme& scheme, std::span<const Member> members, std::string_view key,
+                                        size_t count) {
+  std::vector<NodeIndex> all;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (members[i].weight_milli > 0) all.push_back(static_cast<NodeIndex>(i));
+  }
+  if (count >= all.size()) return all;
+  std::vector<NodeIndex> list(count);
+  list.resize(scheme.preference_list(key, list));
+  return list;
+}
+
 const SchemeDefinition& npm_ketama_scheme() {
   static const SchemeDefinition definition = {
       .info = {.name = "npm-ketama",

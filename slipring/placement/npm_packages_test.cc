@@ -90,5 +90,22 @@ TEST(NpmConsistentHash, OfEqualPointsTheNodeListedLastOwns) {
   EXPECT_NE(refusal({"npm-consistent-hash", {{"range", "0"}}}, fleet_of(3)), "accepted");
 }
 
+TEST(NpmHashring, WeightZeroCountsAsOneAndAnIpv6AddressHasNoPortOfItsOwn) {
+  EXPECT_EQ(owners_of({"npm-hashring", {}}, weighted(fleet_of(3), {0, 2, 1})),
+            owners_of({"npm-hashring", {}}, weighted(fleet_of(3), {1, 2, 1})));
+  const std::vector<Member> v6 = labelled({"[::1]:11211", "[::2]:11211"});
+  EXPECT_EQ(owners_of({"npm-memcached", {}}, v6), owners_of({"npm-hashring", {}}, v6));
+}
+
+TEST(NpmKetama, ListsOfAllNodesAreInInsertionOrder) {
+  const std::vector<Member> members = weighted(fleet_of(4), {1, 2, 0, 1});
+  const auto scheme = scheme_of({"npm-ketama", {}}, members);
+  for (const std::string& key : some_keys()) {
+    EXPECT_EQ(npm_ketama_nodes(*scheme, members, key, 3), (std::vector<NodeIndex>{0, 1, 3}));
+    EXPECT_EQ(npm_ketama_nodes(*scheme, members, key, 9), (std::vector<NodeIndex>{0, 1, 3}));
+    EXPECT_EQ(npm_ketama_nodes(*scheme, members, key, 1), (std::vector<NodeIndex>{scheme->owner(key)}));
+  }
+}
+
 }  // namespace
 }  // namespace slipring

@@ -34,6 +34,7 @@ class OverriddenScheme final : public Scheme {
   }
 
   std::string_view tag(std::string_view key) const override { return scheme_->tag(key); }
+  const Scheme& under_overrides() const override { return *scheme_; }
 
   Explanation explain(std::string_view key) const override {
     if (overrides_.find(key, scheme_->tag(key)) == kNoNode) return scheme_->explain(key);

@@ -7,16 +7,12 @@
 //
 // A look-up reads one entry and the four words behind it, compares them without a branch, and has the owner in the same
 // word. Equal bits, or more than four points in a bucket, are settled by bisection inside the bucket, so tokens set by
-// hand cost O(log n). Everything that a look-up touches takes 8 bytes a point.
+// hand cost O(log n). Everything that a look-up touches takes 8 bytes a point. Small rings have OwnerLines beside this.
 //
 // Invariant: points are sorted; of equal points the one that the tie rule prefers comes first.
 // Position n = size() stands for "past the last point"; wrap() and clamp() make an index of it.
 // Thread-safety: immutable once built.
 #pragma once
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include <algorithm>
 #include <bit>
@@ -27,6 +23,7 @@
 #include "slipring/base/check.h"
 #include "slipring/placement/huge_pages.h"
 #include "slipring/placement/index_set.h"
+#include "slipring/placement/owner_lines.h"
 #include "slipring/placement/scheme.h"
 
 namespace slipring {
@@ -50,25 +47,6 @@ struct PointTraits {
   static constexpr uint64_t index_word(Point p) { return uint64_t{p} << (64 - 8 * sizeof(Point)); }
 };
 
-namespace placement_internal {
-
-// Bit i is set if words[i] < bound, for i = 0..3. Both are stored with the top bit turned, so that they compare signed.
-inline unsigned smaller_of_four(const uint32_t* words, uint32_t bound) {
-#if defined(__SSE2__)
-  const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
-  const __m128i less = _mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int32_t>(bound)), four);
-  return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(less)));
-#else
-  unsigned smaller = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    smaller |= unsigned{static_cast<int32_t>(words[i]) < static_cast<int32_t>(bound)} << i;
-  }
-  return smaller;
-#endif
-}
-
-}  // namespace placement_internal
-
 template <typename Point>
 class PointRing {
  public:
@@ -77,6 +55,8 @@ class PointRing {
   PointRing() : PointRing({}, Ties::kKeepInOrder) {}
   // Cost: two passes over the points, and a sort inside crowded buckets. REQUIRES: at most kPointsMax points.
   PointRing(std::vector<RingPoint<Point>> points, Ties ties);
+  // REQUIRES: `points` sorted, equal ones in the order that their tie rule gives. Cost: one pass.
+  static PointRing of_sorted(std::vector<RingPoint<Point>> points);
   PointRing(PointRing&&) = default;
   PointRing& operator=(PointRing&&) = default;
 
@@ -96,6 +76,11 @@ class PointRing {
 
   // The member of the first point >= h, wrapping. REQUIRES: not empty. The fastest form: no wrap, no position.
   NodeIndex owner_at_or_after(Point h) const {
+    if (!lines_.empty()) {
+      const NodeIndex member = lines_.find(PointTraits<Point>::index_word(h));
+      if (member != placement_internal::OwnerLines::kUnknown) [[likely]]
+        return member;
+    }
     if (last_ < h) [[unlikely]]
       return member(0);
     return member(search_within(h, [](Point p, Point x) { return p < x; }));  // the word behind the last is the first's
@@ -112,10 +97,17 @@ class PointRing {
 
   // positions[i] = at_or_after(hashes[i]), with the cache misses of neighbours overlapped.
   void at_or_after_all(std::span<const Point> hashes, std::span<uint32_t> positions) const;
+  // owners[i] = owner_at_or_after(hashes[i]), likewise. REQUIRES: not empty.
+  void owners_at_or_after_all(std::span<const Point> hashes, std::span<NodeIndex> owners) const;
 
-  size_t memory_bytes() const { return points_.capacity() * sizeof(Point) + table_.capacity() * sizeof(uint32_t); }
+  size_t memory_bytes() const {
+    return points_.capacity() * sizeof(Point) + table_.capacity() * sizeof(uint32_t) + lines_.memory_bytes();
+  }
 
  private:
+  struct Unfilled {};
+  explicit PointRing(Unfilled) {}
+
   static constexpr size_t kScan = 4;  // words compared at once; as many stand behind the last one
   static constexpr unsigned kFirstShift = 5;
   static constexpr uint32_t kCrowded = 16;
@@ -132,6 +124,7 @@ class PointRing {
   void choose_buckets(const std::vector<RingPoint<Point>>& points);
   std::vector<RingPoint<Point>> sorted(std::vector<RingPoint<Point>> points) const;
   void fill(const std::vector<RingPoint<Point>>& points);
+  void fill_lines(const std::vector<RingPoint<Point>>& points);
 
   // The bits below the bucket are the low 32 of this, the bucket those above.
   uint64_t scaled(Point p) const { return PointTraits<Point>::index_word(p) >> shift_; }
@@ -149,6 +142,7 @@ class PointRing {
   Point last_{};
   unsigned shift_ = 0;
   uint32_t member_mask_ = 0;
+  placement_internal::OwnerLines lines_;  // empty in large rings
 };
 
 template <typename Point>
@@ -162,6 +156,15 @@ PointRing<Point>::PointRing(std::vector<RingPoint<Point>> points, Ties ties) {
     points.erase(std::unique(points.begin(), points.end(), same), points.end());
   }
   fill(points);
+}
+
+template <typename Point>
+PointRing<Point> PointRing<Point>::of_sorted(std::vector<RingPoint<Point>> points) {
+  SLIPRING_CHECK(points.size() <= kPointsMax, "points that a bucket's entry can count");
+  PointRing ring(Unfilled{});
+  ring.choose_buckets(points);
+  ring.fill(points);
+  return ring;
 }
 
 // 2^k buckets over the space that ends at the highest bit of the last point, 2^k the power of two nearest to n; at
@@ -218,6 +221,16 @@ void PointRing<Point>::fill(const std::vector<RingPoint<Point>>& points) {
   }
   table_[buckets] = static_cast<uint32_t>(size_ << kFirstShift);
   if (size_ > 0) *word = INT32_MAX & (~member_mask_ | points.front().member);
+  fill_lines(points);
+}
+
+template <typename Point>
+void PointRing<Point>::fill_lines(const std::vector<RingPoint<Point>>& points) {
+  if (points.empty() || points.size() > placement_internal::OwnerLines::kPointsMax) return;
+  std::vector<placement_internal::LinePoint> sorted;
+  sorted.reserve(points.size());
+  for (const RingPoint<Point>& p : points) sorted.push_back({PointTraits<Point>::index_word(p.point), p.member});
+  lines_ = placement_internal::OwnerLines(sorted);
 }
 
 template <typename Point>
@@ -267,6 +280,16 @@ void PointRing<Point>::at_or_after_all(std::span<const Point> hashes, std::span<
     }
     for (size_t i = begin; i < end; ++i) positions[i] = static_cast<uint32_t>(at_or_after(hashes[i]));
   }
+}
+
+template <typename Point>
+void PointRing<Point>::owners_at_or_after_all(std::span<const Point> hashes, std::span<NodeIndex> owners) const {
+  if (!lines_.empty()) {  // in the nearer caches: nothing to overlap
+    for (size_t i = 0; i < hashes.size(); ++i) owners[i] = owner_at_or_after(hashes[i]);
+    return;
+  }
+  at_or_after_all(hashes, owners);
+  for (NodeIndex& owner : owners.first(hashes.size())) owner = member(wrap(owner));
 }
 
 }  // namespace slipring

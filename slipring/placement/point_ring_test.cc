@@ -113,5 +113,48 @@ TEST(PointRing, MembersBeyond16BitsKeepTheirIndex) {
   EXPECT_EQ(ring.member(1), 3u);
 }
 
+// As many points as a ring of 100 nodes has, and more than the lines of owners are made for.
+TEST(PointRing, OwnersOfSmallAndLargeRingsAreExact) {
+  for (const size_t n : {16'000, 32'768, 32'769, 60'000}) {
+    Random random(n);
+    std::vector<RingPoint<uint64_t>> points;
+    for (size_t i = 0; i < n; ++i) {
+      // Every tenth point shares its upper half with the one before, every hundredth is the same.
+      const uint64_t fresh = random.next();
+      const uint64_t near = points.empty() ? fresh : (points.back().point & ~uint64_t{UINT32_MAX}) | (fresh >> 32);
+      const uint64_t same = points.empty() ? fresh : points.back().point;
+      points.push_back({i % 100 == 1 ? same : i % 10 == 2 ? near : fresh, static_cast<NodeIndex>(random.below(100))});
+    }
+    const PointRing<uint64_t> ring(points, Ties::kKeepInOrder);
+    std::vector<uint64_t> probes;
+    for (const auto& p : points) probes.insert(probes.end(), {p.point - 1, p.point, p.point + 1, random.next()});
+    std::vector<NodeIndex> owners(probes.size());
+    ring.owners_at_or_after_all(probes, owners);
+    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.point < b.point; });
+    for (size_t i = 0; i < probes.size(); ++i) {
+      const auto it = std::lower_bound(points.begin(), points.end(), probes[i],
+                                       [](const auto& p, uint64_t h) { return p.point < h; });
+      const NodeIndex expected = it == points.end() ? points.front().member : it->member;
+      ASSERT_EQ(ring.owner_at_or_after(probes[i]), expected) << n << " " << probes[i];
+      ASSERT_EQ(owners[i], expected);
+    }
+  }
+}
+
+TEST(PointRing, SortedPointsGiveTheRingThatTheSameUnsortedGive) {
+  Random random(6);
+  std::vector<RingPoint<uint64_t>> points;
+  for (size_t i = 0; i < 500; ++i) points.push_back({random.below(400), static_cast<NodeIndex>(i)});
+  const PointRing<uint64_t> one(points, Ties::kKeepInOrder);
+  std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.point < b.point; });
+  const auto other = PointRing<uint64_t>::of_sorted(points);
+  ASSERT_EQ(one.size(), other.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one.point(i), other.point(i));
+    EXPECT_EQ(one.member(i), other.member(i));
+  }
+  for (uint64_t h = 0; h < 402; ++h) EXPECT_EQ(one.at_or_after(h), other.at_or_after(h));
+}
+
 }  // namespace
 }  // namespace slipring

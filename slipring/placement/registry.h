@@ -33,7 +33,7 @@ struct SchemeInfo {
   std::vector<ParameterInfo> options;
   std::vector<ParameterInfo> attributes;  // of members
   Weights weights = Weights::kNone;
-  bool zero_weight_may_own = false;  // so all weights may be 0, as in that system
+  bool zero_weight_may_own = false;  // a member of weight 0 may own keys, as in that system (not all members)
   bool zones = false;                // preference lists spread over zones
   bool preference_lists = false;     // defined by the scheme; otherwise members follow in ordinal order
   std::string_view disruption;       // what moves when a member is added or removed
@@ -57,6 +57,9 @@ struct SchemeDefinition {
   SchemeInfo info;
   // kInvalidArgument for what no table can say (tokens out of the space, two options that exclude each other).
   Result<std::unique_ptr<const Scheme>> (*make)(const SchemeInput& input) = nullptr;
+  // See remake_scheme(); answers nullptr where there is nothing to reuse. The old input was made from the old scheme.
+  std::unique_ptr<const Scheme> (*remake)(const Scheme& old, const SchemeInput& old_input,
+                                          const SchemeInput& input) = nullptr;
   // See placement_warnings(); nullptr if there is nothing to warn of.
   std::vector<std::string> (*warnings)(const SchemeInput& input) = nullptr;
 };

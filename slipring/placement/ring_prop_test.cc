@@ -221,5 +221,83 @@ TEST(RingProperties, TheOrderOfMembersDoesNotMatter) {
   }));
 }
 
+// One random change of a fleet: nodes come, go, change weight, zone or label, in another order.
+std::vector<Member> changed(std::vector<Member> members, Random* random) {
+  for (uint64_t step = 0; step < 1 + random->below(4); ++step) {
+    Member& some = members[random->below(members.size())];
+    switch (random->below(6)) {
+      case 0:
+        members.push_back({.name = "new-" + std::to_string(step) + "-" + std::to_string(random->below(1'000'000))});
+        break;
+      case 1:
+        if (members.size() > 1)
+          members.erase(members.begin() + static_cast<std::ptrdiff_t>(random->below(members.size())));
+        break;
+      case 2:
+        some.weight_milli = static_cast<int64_t>(1 + random->below(4000));
+        break;
+      case 3:
+        some.label = "label-" + std::to_string(random->next());
+        break;
+      case 4:
+        some.zone = "z" + std::to_string(random->below(3));
+        break;
+      default:
+        std::swap(some, members.back());
+    }
+  }
+  return members;
+}
+
+void assert_equal(const Scheme& a, const Scheme& b, Random* random) {
+  const OwnershipMap x = *a.ownership();
+  const OwnershipMap y = *b.ownership();
+  RC_ASSERT(x.space == y.space && x.ranges.size() == y.ranges.size());
+  for (size_t i = 0; i < x.ranges.size(); ++i) {
+    RC_ASSERT(x.ranges[i].end == y.ranges[i].end);
+    RC_ASSERT(x.ranges[i].owner == y.ranges[i].owner);
+  }
+  std::vector<NodeIndex> one(a.member_count());
+  std::vector<NodeIndex> other(b.member_count());
+  RC_ASSERT(one.size() == other.size());
+  for (int i = 0; i < 50; ++i) {
+    const std::string key = random_key(random);
+    RC_ASSERT(a.owner(key) == b.owner(key));
+    RC_ASSERT(a.preference_list(key, one) == b.preference_list(key, other));
+    RC_ASSERT(one == other);
+  }
+}
+
+// The second change starts from a ring that was itself made from another one.
+TEST(RingProperties, ARingMadeFromTheOneBeforeEqualsOneMadeAnew) {
+  expect_holds(rc::check([](uint64_t seed) {
+    Random random(seed);
+    const SchemeSpec same = spec(1 + random.below(64), seed);
+    const auto first = fleet(1 + random.below(40), &random);
+    const auto second = changed(first, &random);
+    const auto third = changed(second, &random);
+    const auto ring = *make_scheme(same, first);
+    const auto remade = *remake_scheme({*ring, same, first}, same, second);
+    assert_equal(*remade, **make_scheme(same, second), &random);
+    assert_equal(**remake_scheme({*remade, same, second}, same, third), **make_scheme(same, third), &random);
+  }));
+}
+
+// Labels may be equal, so two nodes may have all their tokens in common.
+TEST(RingProperties, EqualTokensKeepTheirOrderInARingMadeFromTheOneBefore) {
+  expect_holds(rc::check([](uint64_t seed) {
+    Random random(seed);
+    const SchemeSpec same = spec(16, seed);
+    auto before = fleet(12, &random);
+    for (Member& m : before) m.label = "l" + std::to_string(random.below(3));
+    auto after = before;
+    after[random.below(12)].weight_milli = static_cast<int64_t>(random.below(3000));
+    after.erase(after.begin() + static_cast<std::ptrdiff_t>(random.below(11)));
+    after.push_back({.name = "a-first-name", .label = "l1"});
+    const auto ring = *make_scheme(same, before);
+    assert_equal(**remake_scheme({*ring, same, before}, same, after), **make_scheme(same, after), &random);
+  }));
+}
+
 }  // namespace
 }  // namespace slipring

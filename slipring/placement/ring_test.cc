@@ -164,5 +164,23 @@ TEST(Ring, TheBatchAnswersWhatOneByOneAnswers) {
   for (size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(owners[i], ring->owner(keys[i]));
 }
 
+TEST(Ring, ARingMadeFromAnotherOneTakesOverridesAndRefusesWhatMakeRefuses) {
+  const SchemeSpec before = {.options = {{"override.key.k", "b"}}};
+  const SchemeSpec after = {.options = {{"override.key.k", "c"}}};
+  const std::vector<Member> two = {{.name = "a"}, {.name = "b"}};
+  const std::vector<Member> three = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+  const auto old = *make_scheme(before, two);
+  const MadeScheme made = {*old, before, two};
+  EXPECT_EQ((*remake_scheme(made, after, three))->owner("k"), 2u);
+  EXPECT_EQ(remake_scheme(made, after, two).error().message, make_scheme(after, two).error().message);
+  const SchemeSpec other_seed = {.options = {{"seed", "7"}}};
+  const SchemeSpec other_scheme = {.name = "jump", .options = {}};
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = "key:" + std::to_string(i);
+    EXPECT_EQ((*remake_scheme(made, other_seed, three))->owner(key), (*make_scheme(other_seed, three))->owner(key));
+    EXPECT_EQ((*remake_scheme(made, other_scheme, three))->owner(key), (*make_scheme(other_scheme, three))->owner(key));
+  }
+}
+
 }  // namespace
 }  // namespace slipring

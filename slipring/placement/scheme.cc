@@ -48,8 +48,7 @@ Status check_members(const SchemeInfo& info, std::span<const Member> members) {
     SLIPRING_TRY(check_weight(info, member));
     any_weight |= member.weight_milli > 0;
   }
-  if (!any_weight && !info.zero_weight_may_own)
-    return fail(Code::kInvalidArgument, "all nodes have weight 0: nobody would own a key");
+  if (!any_weight) return fail(Code::kInvalidArgument, "all nodes have weight 0: nobody would own a key");
   return {};
 }
 
@@ -116,6 +115,20 @@ Result<std::unique_ptr<const Scheme>> make_scheme(const SchemeSpec& spec, std::s
   SLIPRING_ASSIGN(Overrides overrides, Overrides::take_from(spec, members));
   SLIPRING_ASSIGN(auto plain, make_plain(overrides.rest(), members));
   return std::move(overrides).over(std::move(plain));
+}
+
+Result<std::unique_ptr<const Scheme>> remake_scheme(const MadeScheme& old, const SchemeSpec& spec,
+                                                    std::span<const Member> members) {
+  const SchemeDefinition* definition = find_scheme(spec.name);
+  if (definition == nullptr || definition->remake == nullptr || old.spec.name != spec.name)
+    return make_scheme(spec, members);
+  SLIPRING_ASSIGN(Overrides overrides, Overrides::take_from(spec, members));
+  SLIPRING_ASSIGN(const Overrides old_overrides, Overrides::take_from(old.spec, old.members));
+  SLIPRING_ASSIGN(const Checked before, check(old_overrides.rest(), old.members));
+  SLIPRING_ASSIGN(const Checked after, check(overrides.rest(), members));
+  auto remade = definition->remake(old.scheme.under_overrides(), before.input, after.input);
+  if (remade == nullptr) return make_scheme(spec, members);
+  return std::move(overrides).over(std::move(remade));
 }
 
 std::vector<std::string> placement_warnings(const SchemeSpec& spec, std::span<const Member> members) {

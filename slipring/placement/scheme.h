@@ -71,6 +71,9 @@ class Scheme {
   // Who owns which range of the key space, for exact accounting; nothing where the scheme has no ranges.
   virtual std::optional<OwnershipMap> ownership() const { return std::nullopt; }
 
+  // The scheme itself where overrides lie on top of it.
+  virtual const Scheme& under_overrides() const { return *this; }
+
   size_t member_count() const { return member_count_; }
 
  protected:
@@ -83,6 +86,18 @@ class Scheme {
 // The scheme `spec.name` over `members`. kInvalidArgument: unknown scheme, option or attribute, a value out of range,
 // no members, all weights 0, duplicate names; the message says which and what is allowed.
 Result<std::unique_ptr<const Scheme>> make_scheme(const SchemeSpec& spec, std::span<const Member> members);
+
+// A scheme as it was made, and from what.
+struct MadeScheme {
+  const Scheme& scheme;
+  const SchemeSpec& spec;
+  std::span<const Member> members;
+};
+
+// Equal in every answer to make_scheme(spec, members), but cheaper where few members differ from those of `old`: a ring
+// then takes over all tokens that stay. Errors are those of make_scheme().
+Result<std::unique_ptr<const Scheme>> remake_scheme(const MadeScheme& old, const SchemeSpec& spec,
+                                                    std::span<const Member> members);
 
 // What an operator should know about a placement that can be made: "node a: 6 tokens: ...". Empty if nothing.
 std::vector<std::string> placement_warnings(const SchemeSpec& spec, std::span<const Member> members);

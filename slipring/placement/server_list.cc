@@ -8,6 +8,19 @@
 #include "slipring/base/parse.h"
 
 namespace slipring {
+namespace {
+
+Result<ServerList> with_whole_weights(const SchemeInput& input, ServerList servers) {
+  for (const Server& server : servers) {
+    if (server.weight_milli % 1000 == 0) continue;
+    return fail(Code::kInvalidArgument,
+                fmt::format("node {}: weight {}: must be a whole number", input.members[server.member].name,
+                            format_milli(server.weight_milli)));
+  }
+  return servers;
+}
+
+}  // namespace
 
 ServerList listed_servers(const SchemeInput& input) {
   ServerList servers;
@@ -18,15 +31,21 @@ ServerList listed_servers(const SchemeInput& input) {
   return servers;
 }
 
-Result<ServerList> whole_weight_servers(const SchemeInput& input) {
-  ServerList servers = listed_servers(input);
-  for (const Server& server : servers) {
-    if (server.weight_milli % 1000 == 0) continue;
-    return fail(Code::kInvalidArgument,
-                fmt::format("node {}: weight {}: must be a whole number", input.members[server.member].name,
-                            format_milli(server.weight_milli)));
+ServerList servers_zero_as_one(const SchemeInput& input) {
+  ServerList servers;
+  for (size_t i = 0; i < input.members.size(); ++i) {
+    const int64_t weight = input.members[i].weight_milli;
+    servers.push_back({static_cast<NodeIndex>(i), weight == 0 ? 1000 : weight, input.label(i)});
   }
   return servers;
+}
+
+Result<ServerList> whole_weight_servers(const SchemeInput& input) {
+  return with_whole_weights(input, listed_servers(input));
+}
+
+Result<ServerList> whole_weight_servers_zero_as_one(const SchemeInput& input) {
+  return with_whole_weights(input, servers_zero_as_one(input));
 }
 
 uint64_t total_weight(const ServerList& servers) {

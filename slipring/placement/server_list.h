@@ -1,5 +1,6 @@
 // What the schemes of memcached clients and proxies share: a list of servers in order, with whole weights, of which
-// those with weight 0 are as if they were not in the list; and how such servers are written, host:port.
+// those with weight 0 are as if they were not in the list (or count as 1, by the client); and how such servers are
+// written, host:port.
 //
 // Invariant: a ServerList has at least one server, and never more points or slots than kPointsMax.
 // Thread-safety: values; texts refer to the SchemeInput.
@@ -29,8 +30,11 @@ inline constexpr uint64_t kPointsMax = 16'777'216;
 
 // Members of weight above 0, in order.
 ServerList listed_servers(const SchemeInput& input);
-// The same. kInvalidArgument: a weight that is no whole number.
+// All members, in order, weight 0 counted as 1: what clients do that take 0 for "not given".
+ServerList servers_zero_as_one(const SchemeInput& input);
+// The same as either of them. kInvalidArgument: a weight that is no whole number.
 Result<ServerList> whole_weight_servers(const SchemeInput& input);
+Result<ServerList> whole_weight_servers_zero_as_one(const SchemeInput& input);
 
 uint64_t total_weight(const ServerList& servers);
 

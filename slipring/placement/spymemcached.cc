@@ -1,6 +1,7 @@
 #include "slipring/placement/spymemcached.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "slipring/base/check.h"
 #include "slipring/hash/hashkit.h"
@@ -53,13 +54,17 @@ void add_ketama_points(NodeIndex member, const std::string& name, uint32_t point
 
 Points32 ring_points(const SchemeInput& input, const ServerList& servers, const Locator& locator) {
   constexpr uint32_t kPoints = 160;
-  const bool weighted = std::any_of(servers.begin(), servers.end(), [](const Server& s) { return s.weight() != 1; });
+  const auto other_than_one = [](const Member& m) { return m.weight_milli != 1000; };
+  const bool weighted = input.options.given("weighted")
+                            ? input.options.flag("weighted")
+                            : std::any_of(input.members.begin(), input.members.end(), other_than_one);
   const uint64_t total = total_weight(servers);
   Points32 points;
   for (const Server& server : servers) {
     const std::string name = identity(server, input.attributes[server.member].text("ip"), locator.libmemcached_format);
     if (weighted) {
-      add_ketama_points(server.member, name, ketama_points_float32(server.weight(), total, servers.size()), &points);
+      add_ketama_points(server.member, name, ketama_points_float32(server.weight(), total, input.members.size()),
+                        &points);
     } else if (locator.hash == md5_first_word) {
       add_ketama_points(server.member, name, kPoints, &points);
     } else {
@@ -73,13 +78,14 @@ Points32 ring_points(const SchemeInput& input, const ServerList& servers, const 
 // The points live in a map: of equal ones the server added last has it.
 Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
-  SLIPRING_TRY(check_points(servers.size() * 160));
+  SLIPRING_TRY(check_points(input.members.size() * 160));
   const Locator locator = {.libmemcached_format = input.options.text("key_format") == "LIBMEMCACHED",
                            .hash = hash_named(input.options.text("hash"))};
-  if (input.options.text("locator") == "ketama")
+  if (input.options.text("locator") == "ketama") {
     return make_hashed_ring(input, ring_points(input, servers, locator), Ties::kKeepLast, locator.hash);
-  std::vector<NodeIndex> slots;
-  for (const Server& server : servers) slots.push_back(server.member);
+  }
+  std::vector<NodeIndex> slots(input.members.size());
+  std::iota(slots.begin(), slots.end(), 0);
   return std::make_unique<SlotTable>(input.members, std::move(slots), locator.hash);
 }
 
@@ -96,9 +102,12 @@ const SchemeDefinition& spymemcached_scheme() {
                             "NATIVE_HASH|CRC_HASH|FNV1_64_HASH|FNV1A_64_HASH|FNV1_32_HASH|FNV1A_32_HASH|KETAMA_HASH",
                             "DefaultHashAlgorithm"},
                            {"key_format", ParameterType::kChoice, "SPYMEMCACHED", "SPYMEMCACHED|LIBMEMCACHED",
-                            "KetamaNodeKeyFormatter.Format"}},
+                            "KetamaNodeKeyFormatter.Format"},
+                           {"weighted", ParameterType::kFlag, "false", "",
+                            "the client was given weights; not given: if any is not 1"}},
                .attributes = {{"ip", ParameterType::kText, "", "", "what the host's name resolves to"}},
                .weights = Weights::kUsed,
+               .zero_weight_may_own = true,
                .preference_lists = true,
                .disruption = "ketama: about 1/n of all keys; array_mod: nearly all",
                .cost = "one hash and one ring search, about 12 bytes a point; array_mod: one hash and a table"},

@@ -5,7 +5,8 @@
 // `ip`; with LIBMEMCACHED the host, and the port unless it is 11211. Keys are Java strings: UTF-16 for the FNV and
 // native hashes.
 //
-// Guarantee: 160 points each, weighted by libmemcached's formula when any weight is not 1; array_mod ignores weights.
+// Guarantee: 160 points each, weighted by libmemcached's formula if the client was given weights (a server of weight 0
+// has no points, but counts); array_mod ignores weights, 0 too.
 // Cost: one hash, one ring search; about 12 bytes a point. Disruption: ketama about 1/n of the keys; array_mod nearly
 // all. Source: behaviour of spymemcached 2.12.3; its KetamaNodeLocator and DefaultHashAlgorithm.
 #pragma once

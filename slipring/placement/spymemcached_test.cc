@@ -41,5 +41,24 @@ TEST(Spymemcached, HashAlgorithmsMakePointsToo) {
     EXPECT_NE(owners_of({"spymemcached", {{"hash", hash}}}, fleet_of(5)), ketama) << hash;
 }
 
+TEST(Spymemcached, AServerOfWeightZeroOwnsNothingButCountsAndArrayModIgnoresIt) {
+  const std::vector<Member> drained = weighted(fleet_of(3), {1, 0, 2});
+  const SchemeSpec spy = {"spymemcached", {}};
+  EXPECT_NE(owner_labels(spy, drained), owner_labels(spy, {drained[0], drained[2]}));
+  for (const NodeIndex owner : owners_of(spy, drained)) EXPECT_NE(owner, 1u);
+  EXPECT_NE(refusal(spy, weighted(fleet_of(2), {0, 0})), "accepted");
+  const SchemeSpec mod = {"spymemcached", {{"locator", "array_mod"}}};
+  EXPECT_EQ(owners_of(mod, drained), owners_of(mod, fleet_of(3)));
+}
+
+// 25 equal servers have 156 points by the formula of weights, 160 without.
+TEST(Spymemcached, GivenWeightsCountEvenIfAllAreOne) {
+  const SchemeSpec given = {"spymemcached", {{"weighted", "true"}}};
+  EXPECT_EQ(owners_of(given, fleet_of(5)), owners_of({"spymemcached", {}}, fleet_of(5)));
+  std::vector<std::string> keys;
+  for (int i = 0; i < 3000; ++i) keys.push_back("k" + std::to_string(i));
+  EXPECT_NE(owners_of(given, fleet_of(25), keys), owners_of({"spymemcached", {}}, fleet_of(25), keys));
+}
+
 }  // namespace
 }  // namespace slipring

@@ -67,21 +67,51 @@ std::string_view default_port(std::string_view scheme) {
   return "80";
 }
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+// A URL taken apart as Squid keeps it. What has no "scheme://" is all host and path.
+struct Url {
+  std::string scheme;     // lower case; empty if there is none
+  std::string host;       // lower case
+  std::string_view port;  // empty if none is written
+  std::string_view path;  // with the query
+
+  explicit Url(std::string_view text) {
+    const size_t mark = text.find("://");
+    if (mark != text.npos) scheme = lower(text.substr(0, mark));
+    const std::string_view rest = mark == text.npos ? text : text.substr(mark + 3);
+    const size_t slash = std::min(rest.find_first_of("/?"), rest.size());
+    const std::string_view authority = rest.substr(0, slash);
+    const ServerAddress address = split_address(authority);
+    port = address.port;
+    host = lower(port.empty() ? authority : authority.substr(0, authority.size() - port.size() - 1));
+    path = rest.substr(slash);
+  }
+};
+
+// Squid writes the host in lower case and leaves out a port that the scheme has anyway.
+std::string canonical(std::string_view text) {
+  const Url url(text);
+  if (url.scheme.empty()) return std::string(text);
+  std::string out = url.scheme + "://" + url.host;
+  if (!url.port.empty() && url.port != default_port(url.scheme)) out.append(":").append(url.port);
+  return out.append(url.path.empty() ? "/" : url.path);
+}
+
 // "scheme://host:port/path?params" without the parts that are not wanted.
-std::string select_parts(std::string_view url, const KeyParts& parts) {
+std::string select_parts(std::string_view text, const KeyParts& parts) {
+  const Url url(text);
   std::string key;
-  const size_t mark = url.find("://");
-  const std::string_view scheme = mark == url.npos ? std::string_view() : url.substr(0, mark);
-  std::string_view rest = mark == url.npos ? url : url.substr(mark + 3);
-  const size_t slash = std::min(rest.find_first_of("/?"), rest.size());
-  const ServerAddress address = split_address(rest.substr(0, slash));
-  const std::string_view path = rest.substr(slash);
-  const size_t question = std::min(path.find('?'), path.size());
-  if (parts.scheme && !scheme.empty()) key.append(scheme).append("://");
-  if (parts.host) key.append(address.host);
-  if (parts.port) key.append(":").append(address.port.empty() ? default_port(scheme) : address.port);
-  if (parts.path) key.append(path.substr(0, question));
-  if (parts.params) key.append(path.substr(question));
+  const size_t question = std::min(url.path.find('?'), url.path.size());
+  if (parts.scheme && !url.scheme.empty()) key.append(url.scheme).append("://");
+  if (parts.host) key.append(url.host);
+  if (parts.port) key.append(":").append(url.port.empty() ? default_port(url.scheme) : url.port);
+  if (parts.path) key.append(url.path.substr(0, question));
+  if (parts.params) key.append(url.path.substr(question));
   return key;
 }
 
@@ -114,7 +144,7 @@ class Carp final : public Scheme {
  private:
   std::string hashed_part(std::string_view url) const {
     std::string key = parts_.any() ? select_parts(url, parts_) : std::string();
-    return key.empty() ? std::string(url) : key;
+    return key.empty() ? canonical(url) : key;
   }
 
   std::vector<std::pair<double, NodeIndex>> scores(std::string_view url) const {

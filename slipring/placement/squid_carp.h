@@ -1,4 +1,5 @@
-// Squid 5.7's CARP peer selection, key for key. Keys are URLs.
+// Squid 5.7's CARP peer selection, key for key. Keys are URLs; the host counts in lower case, the scheme's own port
+// not.
 //
 // A member's label is the peer's name. Peers are sorted by weight, lightest first; the largest score = combined hash *
 // multiplier owns. The hash of the URL is never reset between peers: the k-th peer sees the URL k times over, so owners

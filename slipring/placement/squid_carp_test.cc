@@ -50,9 +50,25 @@ TEST(SquidCarp, TheCarpKeySelectsPartsOfTheUrl) {
     EXPECT_EQ(one("params", "http://h" + path), one("", "http://h" + path));
     EXPECT_EQ(one("host,port", "http://h:8080" + path), one("", "h:8080"));
     EXPECT_EQ(one("host,port", "https://h" + path), one("", "h:443"));
-    EXPECT_EQ(one("scheme,host,port,path,params", "http://h" + path + "?q"), one("", "http://h:80" + path + "?q"));
+    EXPECT_EQ(one("scheme,host,port,path,params", "http://h" + path + "?q"),
+              one("scheme,host,port,path,params", "HTTP://H:80" + path + "?q"));
   }
   EXPECT_NE(refusal({"squid-carp", {{"carp_key", "path,colour"}}}, members).find("colour"), std::string::npos);
+}
+
+TEST(SquidCarp, TheHostIsHashedInLowerCaseAndThePortOfTheSchemeNotAtAll) {
+  const std::vector<Member> members = labelled({"p1", "p2", "p3", "p4", "p5"});
+  const auto of = [&](const std::string& url) { return owners_of(kCarp, members, {url}); };
+  std::vector<std::string> differ;
+  for (int i = 0; i < 50; ++i) {
+    const std::string path = "/X" + std::to_string(i);
+    EXPECT_EQ(of("http://WWW.Example:80" + path), of("http://www.example" + path));
+    EXPECT_EQ(of("https://h:443" + path), of("https://h" + path));
+    EXPECT_EQ(of("http://h"), of("http://h/"));
+    if (of("http://h:443" + path) != of("http://h" + path)) differ.push_back(path);
+    if (of("http://h" + path) != of("http://h/x" + std::to_string(i))) differ.push_back(path);
+  }
+  EXPECT_GT(differ.size(), 40u);
 }
 
 // A share below 0.001 counts as 0, which breaks the recurrence: the next peer's multiplier is infinite and takes all.

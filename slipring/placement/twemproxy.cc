@@ -81,10 +81,12 @@ class Tagged final : public Base {
   TagRule rule_;
 };
 
-// Configuration turns "host:11211" into "host", so the identity does not tell that port.
+// Configuration turns "host:11211" into "host", so the identity does not tell that port. A path keeps the ':' that
+// stands between it and the weight.
 std::string identity_of_address(std::string_view address) {
   constexpr std::string_view kDefaultPort = ":11211";
-  if (address.ends_with(kDefaultPort) && !address.starts_with('/')) address.remove_suffix(kDefaultPort.size());
+  if (address.starts_with('/')) return std::string(address) + ':';
+  if (address.ends_with(kDefaultPort)) address.remove_suffix(kDefaultPort.size());
   return std::string(address);
 }
 
@@ -183,7 +185,7 @@ const SchemeDefinition& twemproxy_scheme() {
                             "of the key, as in nutcracker.yml"},
                            {"hash_tag", ParameterType::kText, "", "", "two characters around the part that is hashed"}},
                .attributes = {{"address", ParameterType::kText, "", "",
-                               "host:port of a server without a name; the label is then not used"},
+                               "host:port or path of a server without a name; the label is then not used"},
                               {"ejected", ParameterType::kFlag, "false", "", "taken out by auto_eject_hosts"}},
                .weights = Weights::kUsed,
                .preference_lists = true,

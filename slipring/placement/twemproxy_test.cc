@@ -35,12 +35,20 @@ TEST(Twemproxy, AnEmptyKeyHasHashZeroWhateverTheFunction) {
 }
 
 TEST(Twemproxy, AnUnnamedServerCountsWithoutPort11211) {
-  std::vector<Member> unnamed = labelled({"", "", ""});
+  std::vector<Member> unnamed = labelled({"", ""});
   unnamed[0].attributes["address"] = "h1:11211";
   unnamed[1].attributes["address"] = "h2:11212";
-  unnamed[2].attributes["address"] = "/run/m.sock:11211";
-  const std::vector<Member> named = labelled({"h1", "h2:11212", "/run/m.sock:11211"});
+  const std::vector<Member> named = labelled({"h1", "h2:11212"});
   EXPECT_EQ(owners_of(twemproxy("ketama", "md5"), unnamed), owners_of(twemproxy("ketama", "md5"), named));
+}
+
+// nutcracker takes the text up to the port, and a path has none.
+TEST(Twemproxy, AnUnnamedUnixSocketIsHashedWithAColonBehindItsPath) {
+  std::vector<Member> unnamed = labelled({"", ""});
+  unnamed[0].attributes["address"] = "/run/a.sock";
+  unnamed[1].attributes["address"] = "/run/b.sock";
+  EXPECT_EQ(owners_of({"twemproxy", {}}, unnamed),
+            owners_of({"twemproxy", {}}, labelled({"/run/a.sock:", "/run/b.sock:"})));
 }
 
 TEST(Twemproxy, EjectedServersAreAsIfTheyWereNotInThePool) {

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "slipring/placement/plan_moves.h"
+#include "slipring/placement/registry.h"
 #include "slipring/topology/routing.h"
 
 namespace slipring::rebalance {
@@ -185,6 +186,12 @@ bool is_monotone_ring(const SchemeSpec& scheme) {
          });
 }
 
+// Some systems count weight 0 as 1, or ignore weights.
+bool weight_0_may_own(const SchemeSpec& scheme) {
+  const SchemeDefinition* definition = find_scheme(scheme.name);
+  return definition == nullptr || definition->info.zero_weight_may_own;
+}
+
 bool same_but_weight(const Node& a, const Node& b) {
   return a.label == b.label && a.attributes == b.attributes;
 }
@@ -213,11 +220,13 @@ Result<Forecast> forecast(const Layout& before, const Layout& after, const std::
 Result<std::vector<MoveOwner>> moves_of(const Layout& before, const Layout& after, uint32_t slices) {
   const bool narrow = before.scheme == after.scheme && is_monotone_ring(before.scheme);
   std::vector<MoveOwner> moves;
+  const bool drained_gives = weight_0_may_own(before.scheme);
+  const bool drained_takes = weight_0_may_own(after.scheme);
   for (const Node& source : before.nodes) {
-    if (source.weight_milli == 0) continue;
+    if (source.weight_milli == 0 && !drained_gives) continue;
     const Flow from = flow_of(&source, find_node(after, source.name));
     for (const Node& target : after.nodes) {
-      if (target.weight_milli == 0 || source.instance == target.instance) continue;
+      if ((target.weight_milli == 0 && !drained_takes) || source.instance == target.instance) continue;
       const Flow to = flow_of(find_node(before, target.name), &target);
       const bool same_name = source.name == target.name;  // another server under the same name
       if (narrow && !same_name && !from.loses && !to.gains) continue;

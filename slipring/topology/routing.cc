@@ -49,7 +49,9 @@ Result<std::shared_ptr<const PoolRouting>> PoolRouting::compile(const Pool& pool
   routing->old_instance_ = table.add(pool.layout);
   if (pool.plan) {
     if (!is_slice_count(pool.plan->slices)) return fail(Code::kInvalidArgument, "slices: must be 1, 16, 256 or 4096");
-    SLIPRING_ASSIGN(routing->new_scheme_, make_scheme(pool.plan->next));
+    const std::vector<Member> members = members_of(pool.layout);
+    SLIPRING_ASSIGN(routing->new_scheme_, remake_scheme({*routing->old_scheme_, pool.layout.scheme, members},
+                                                        pool.plan->next.scheme, members_of(pool.plan->next)));
     routing->new_instance_ = table.add(pool.plan->next);
     routing->index_moves();
   }

@@ -75,6 +75,9 @@ Result<VectorCase> map_dynomite(VectorLine& line) {
   line.options.ignore({"tokens"});
   SLIPRING_TRY(line.options.take_choice("successor", {">="}));
   mapped.spec = {"dynomite", {}};
+  for (const char* name : {"hash_tag", "rack"}) {
+    if (const auto value = line.options.take(name)) mapped.spec.options[name] = *value;
+  }
   SLIPRING_ASSIGN(mapped.members, token_members(line));
   mapped.keys = std::move(line.keys);
   mapped.checks.push_back({.kind = Check::Kind::kRank, .rank = 0, .expected = line.take_column("owners")});

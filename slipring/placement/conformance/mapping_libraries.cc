@@ -10,6 +10,7 @@
 #include "slipring/placement/ex_hash_ring.h"
 #include "slipring/placement/furc.h"
 #include "slipring/placement/jump.h"
+#include "slipring/placement/server_list.h"
 
 namespace slipring::conformance {
 namespace {
@@ -72,6 +73,9 @@ std::vector<std::string_view> comma_items(std::string_view list) {
   return items;
 }
 
+// What a server has that the list of weights does not reach.
+constexpr double kMissingWeight = 0.5;
+
 // Ch3 and its weighted forms know their servers by number only; all weights may be 0 there.
 Result<VectorCase> map_mcrouter_numbers(VectorLine& line) {
   SLIPRING_ASSIGN(const uint32_t size, take_count(line.options, "pool_size", kFurcMax));
@@ -89,7 +93,7 @@ Result<VectorCase> map_mcrouter_numbers(VectorLine& line) {
       return unknown("weight", number);
     }
   }
-  if (weights.size() != size) return fail(Code::kInvalidArgument, "pool_size: not the number of weights");
+  weights.resize(size, kMissingWeight);
   const auto hash = line.algorithm == "weighted-ch3" ? weighted_ch3_hash : weighted_furc_hash;
   return function_case(line, [&](std::string_view key) { return hash(key, weights); });
 }
@@ -146,9 +150,12 @@ ExHashRing::Overrides take_overrides(Fields& options) {
 
 Result<VectorCase> map_ex_hash_ring(VectorLine& line) {
   std::vector<ExHashRing::Node> nodes;
+  uint64_t points = 0;
   for (Fields& server : line.servers) {
     SLIPRING_ASSIGN(ExHashRing::Node node, take_ex_node(server));
+    points += node.replicas;
     nodes.push_back(std::move(node));
+    SLIPRING_TRY(check_points(points));
   }
   line.options.ignore({"replicas_default"});
   SLIPRING_ASSIGN(const uint32_t count, take_count(line.options, "num", kMembersMax));

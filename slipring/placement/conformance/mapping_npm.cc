@@ -1,6 +1,9 @@
 // Packages of npm; "rank" is which distinct server was asked for: 0 the owner, 1 the next, ...
+#include <fmt/format.h>
+
 #include "slipring/base/parse.h"
 #include "slipring/placement/conformance/mapping.h"
+#include "slipring/placement/npm_ketama.h"
 
 namespace slipring::conformance {
 namespace {
@@ -42,8 +45,23 @@ Result<VectorCase> map_memcached(VectorLine& line) {
   return ranked_case(line, {"npm-memcached", {}});
 }
 
+// Rank 0 was asked by getNode(), others as the last of getNodes(rank + 1), which has an order of its own for all nodes.
 Result<VectorCase> map_ketama(VectorLine& line) {
-  return ranked_case(line, {"npm-ketama", {{"algorithm", line.hash}}});
+  SLIPRING_ASSIGN(VectorCase mapped, ranked_case(line, {"npm-ketama", {{"algorithm", line.hash}}}));
+  const Check ranked = mapped.checks.front();
+  if (ranked.rank == 0) return mapped;
+  if (ranked.expected.size() != mapped.keys.size())
+    return fail(Code::kInvalidArgument,
+                fmt::format("{} keys but {} answers", mapped.keys.size(), ranked.expected.size()));
+  SLIPRING_ASSIGN(const auto scheme, make_scheme(mapped.spec, mapped.members));
+  mapped.checks.clear();
+  for (size_t i = 0; i < mapped.keys.size(); ++i) {
+    const auto nodes = npm_ketama_nodes(*scheme, mapped.members, mapped.keys[i], ranked.rank + 1);
+    const bool there = ranked.rank < nodes.size();
+    mapped.answers.push_back(
+        {mapped.keys[i], ranked.expected[i], {there ? std::to_string(nodes[ranked.rank]) : std::string("-1")}});
+  }
+  return mapped;
 }
 
 Result<VectorCase> map_consistent_hash(VectorLine& line) {

@@ -64,6 +64,33 @@ TEST(Replay, RefusesWhatItDoesNotUnderstandAndSaysWhat) {
             "\"keys\" holds something else than texts");
 }
 
+TEST(Replay, RefusesWhatWouldTakeAllMemoryOrStack) {
+  const std::string deep(1'000'000, '[');
+  EXPECT_EQ(error_of(R"({"system":"jump","x":)" + deep), "nested deeper than 8");
+  EXPECT_EQ(error_of(line_with("python-memcached", R"("keys":["k"],"owners":[0],"options":{"a":[[[[[[[1]]]]]]]})")),
+            "nested deeper than 8");
+  std::string servers;
+  for (int i = 0; i < 300; ++i) servers += (i > 0 ? "," : "") + std::string(R"({"name":"n","replicas":65536})");
+  EXPECT_NE(error_of(R"({"system":"ex_hash_ring","version":"1","algorithm":"ring","hash":"md5","servers":[)" + servers +
+                     R"(],"options":{"num":1},"keys":["k"],"owners":[0]})")
+                .find("points: at most"),
+            std::string::npos);
+  // Brackets in texts open nothing.
+  EXPECT_EQ(error_of(line_with("python-memcached", R"("keys":["[[[[[[[[[[\"[[["],"owners":[0],"options":{})")), "none");
+}
+
+// Its configuration gives servers that the list of weights does not reach 0.5.
+TEST(Replay, McrouterServersWithoutWeightHaveAHalf) {
+  const auto with = [](const std::string& weights) {
+    return R"({"system":"mcrouter","version":"1","algorithm":"weighted-ch3","hash":"h","servers":[],)"
+           R"("options":{"pool_size":3,"weights":)" +
+           weights + R"(},"keys":["a","b","c","d","e","f","g","h"],"owners":[0,1,2,0,1,2,0,1]})";
+  };
+  EXPECT_EQ(replay_line(with("[1,0.5,0.5]"), 1)->differing, replay_line(with("[1]"), 1)->differing);
+  EXPECT_EQ(describe(*replay_line(with("[1,0.5,0.5]"), 1)->first_difference),
+            describe(*replay_line(with("[1]"), 1)->first_difference));
+}
+
 TEST(Replay, RefusesAnUnknownHashThroughTheScheme) {
   const std::string line = R"({"system":"twemproxy","version":"1","algorithm":"ketama","hash":"sha9",)" +
                            std::string(kTwoServers) + R"(,"options":{},"keys":["k"],"owners":[0]})";

@@ -128,6 +128,25 @@ Result<VectorLine> from_json(const Json& object) {
   return line;
 }
 
+// Whether brackets stand deeper inside each other than `depth`. Deeper values are walked by recursion later.
+bool deeper_than(std::string_view json, int depth) {
+  int open = 0;
+  bool in_text = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_text = !in_text;
+    } else if (!in_text && (c == '[' || c == '{')) {
+      if (++open > depth) return true;
+    } else if (!in_text && (c == ']' || c == '}')) {
+      --open;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::string> Fields::take(std::string_view name) {
@@ -193,6 +212,8 @@ Result<std::vector<std::string>> VectorLine::texts(const Column& column) {
 }
 
 Result<VectorLine> parse_vector_line(std::string_view json) {
+  constexpr int kDepthMax = 8;
+  if (deeper_than(json, kDepthMax)) return invalid(fmt::format("nested deeper than {}", kDepthMax));
   const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return invalid("not a JSON object");
   return from_json(object);
