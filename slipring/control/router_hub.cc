@@ -29,7 +29,7 @@ struct RouterHub::Connection : net::IoHandler {
   RouterHub& hub;
   ConnectionId id;
   net::UniqueFd fd_owner;
-  channel::FrameDecoder decoder;
+  channel::FrameDecoder decoder{channel::kRouterFrameBytesMax};
   size_t received = 0;  // before Hello was accepted
   net::Buffer out;
   uint64_t sequence = 0;

@@ -22,7 +22,7 @@ TEST_P(ControllerDies, AndTheNextOneEndsThePlan) {
   Load load(*cluster_, 1);
   bool joins = true;
   for (const std::string& point : GetParam()) {
-    cluster_->controller_process().kill();
+    cluster_->controller_process().terminate();
     cluster_->start_controller(1, point);
     const uint64_t plan = cluster_->start(joins ? join() : control::Change(control::NodeRemove{"n4"}), no_grace());
     ASSERT_TRUE(eventually(60, [&] {

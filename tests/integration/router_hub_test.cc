@@ -114,6 +114,16 @@ TEST_F(RouterHubTest, AStrangerMaySayLittle) {
   EXPECT_EQ(recorder_.count(), 0u);
 }
 
+TEST_F(RouterHubTest, AWelcomedRouterMayNotSendWhatNoRouterSends) {
+  say(hello());
+  ASSERT_TRUE(testing::eventually(5, [&] { return recorder_.count() == 1; }));
+  hub_->welcome(recorder_.at(0).first, 7);
+  // Whole and in order, but larger than any message of a router.
+  say(channel::SnapshotPush{std::string(channel::kRouterFrameBytesMax + 1, 'x')});
+  EXPECT_TRUE(closed_by_hub());
+  EXPECT_EQ(recorder_.count(), 1u);
+}
+
 TEST_F(RouterHubTest, RubbishEndsTheConnectionAndOthersGoOn) {
   auto other = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
   ASSERT_TRUE(stream_.write(std::string(100, '\0'), Millis(1000)));
