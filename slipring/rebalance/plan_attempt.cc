@@ -314,6 +314,9 @@ void State::publish() {
   out->push_back(Publish{run->next});
   out->push_back(AnnounceClosed{run->attempt.value.number, true, run->next->epoch});
   groups[run->group].failures_in_a_row = 0;
+  note(run->group, fmt::format("attempt {} committed as epoch {}: keys of {} are served by their {} owners",
+                               run->attempt.value.number, to_u64(run->next->epoch), rec(run->group).source.address,
+                               rec(run->group).target_owns ? "new" : "old"));
   run.reset();
 }
 

@@ -205,6 +205,7 @@ void State::on_report(const CopyReport& e) {
     if (run && run->group == g) on_sealed(*sealed);
   } else if (std::holds_alternative<CopiedOnce>(e.report)) {
     group.copied_once = true;
+    note(g, fmt::format("keys of {} are copied once; comparing every one", rec(g).source.address));
     if (rec(g).stage == Stage::kStreaming && !rec(g).target_owns) {
       save_group(g, [](GroupRecord& r) {
         if (r.stage == Stage::kStreaming) r.stage = Stage::kVerifying;
@@ -371,6 +372,7 @@ void State::on_cleanup_step(uint32_t g, const Done& e) {
 void State::on_swept(uint32_t g, const Swept& e) {
   if (rec(g).stage != Stage::kCleanup) return;
   stop_copy(g);
+  note(g, fmt::format("{} old copies of keys of {} are removed", e.deleted, rec(g).source.address));
   const std::string reason = e.strays == 0 ? "" : fmt::format("{} keys are not the owner's and were left", e.strays);
   save_group(g, [strays = e.strays, reason](GroupRecord& r) {
     if (r.stage != Stage::kCleanup) return;

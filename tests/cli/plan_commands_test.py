@@ -1,5 +1,6 @@
 """The life of a plan as scripts drive it, against a fleet of `slipring up`: started and left alone, looked at, paused,
 resumed, cancelled, followed and detached from, rolled back, completed; every command with its exit code."""
+import json
 import pathlib
 import signal
 import sys
@@ -90,8 +91,13 @@ class LifeOfAPlan(unittest.TestCase):
         self.assertEqual(self.fleet.misplaced(), [])
         self.expect_all_there()
 
-    def test_6_an_ended_plan_can_still_be_looked_at(self):
+    def test_6_what_has_happened_is_told(self):
         plan = self.newest()["id"]
+        events = json.loads(self.run_ok(DONE, "plan", "show", str(plan), "--events", "--json"))["events"]
+        told = " ".join(e["text"] for e in events)
+        for step in ("copied once", "committed as epoch", "old copies"):
+            self.assertIn(step, told)
+        self.assertEqual([e["sequence"] for e in events], list(range(1, len(events) + 1)))
         self.assertIn("completed", self.run_ok(DONE, "plan", "show", str(plan)))
 
 
