@@ -1,5 +1,5 @@
 # The two commands of the README (demo, test) and the steps behind them.
-.PHONY: build test demo deps lint format clean
+.PHONY: build test demo bench deps lint format clean
 
 build: deps
 	cmake --preset release
@@ -16,6 +16,12 @@ lint:
 
 demo: build
 	tools/demo
+
+# Placement beside std::lower_bound and libmemcached, in one run: docs/placement-performance.md.
+bench: deps
+	cmake --preset release -DSLIPRING_BENCH=ON
+	cmake --build --preset release --target placement_compare_bench
+	build/release/bench/placement/placement_compare_bench
 
 format:
 	git ls-files '*.cc' '*.h' | xargs clang-format -i

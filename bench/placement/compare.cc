@@ -168,11 +168,11 @@ void compare_search(size_t nodes, size_t vnodes, const Settings& settings) {
     for (const Point h : hashes) sum += ring.owner_at_or_after(h);
     return sum;
   });
-  std::vector<uint32_t> positions(kHashes);
+  std::vector<NodeIndex> owners(kHashes);
   group.add("slipring ring, batch", kHashes, [&] {
-    ring.at_or_after_all(hashes, positions);
+    ring.owners_at_or_after_all(hashes, owners);
     uint64_t sum = 0;
-    for (const uint32_t position : positions) sum += ring.member(ring.wrap(position));
+    for (const NodeIndex owner : owners) sum += owner;
     return sum;
   });
   group.add("slipring ring, each key waits for the answer before", kHashes, [&] {
@@ -310,6 +310,42 @@ void print_build(size_t nodes, size_t vnodes, const Settings& settings) {
   }
 }
 
+// Changes of one node, made from the ring before and anew, in turns; the best of five each.
+void compare_changes(size_t nodes, size_t vnodes, const Settings& settings) {
+  const SchemeSpec spec = {.options = {{"vnodes", std::to_string(vnodes)}}};
+  const auto before = fleet(nodes);
+  const auto old = scheme_of(spec, nodes);
+  auto added = before;
+  added.push_back({.name = "one-more"});
+  auto removed = before;
+  removed.erase(removed.begin() + static_cast<std::ptrdiff_t>(nodes / 2));
+  auto weighted = before;
+  weighted[nodes / 3].weight_milli = 500;
+  if (!settings.json) {
+    fmt::print("\n## a change of one node of {} x {}, ms\n| | anew | from the ring before | |\n|---|---|---|---|\n",
+               nodes, vnodes);
+  }
+  const std::pair<const char*, const std::vector<Member>*> changes[] = {
+      {"add", &added}, {"remove", &removed}, {"weight", &weighted}};
+  for (const auto& [name, after] : changes) {
+    double anew = 1e9;
+    double from_before = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      anew = std::min(anew, seconds_of([&] { sink = sink + (*make_scheme(spec, *after))->owner("k"); }));
+      from_before = std::min(from_before, seconds_of([&] {
+                               sink = sink + (*remake_scheme({*old, spec, before}, spec, *after))->owner("k");
+                             }));
+    }
+    if (settings.json) {
+      fmt::print("{{\"change\":\"{}\",\"anew_ms\":{:.2f},\"ms\":{:.2f},\"speedup\":{:.2f}}}\n", name, anew * 1e3,
+                 from_before * 1e3, anew / from_before);
+    } else {
+      fmt::print("| {} | {:.2f} | {:.2f} | {:.1f} times as fast |\n", name, anew * 1e3, from_before * 1e3,
+                 anew / from_before);
+    }
+  }
+}
+
 void run_all(const Settings& settings) {
   compare_search<uint64_t>(100, 160, settings);
   compare_search<uint64_t>(100, 512, settings);
@@ -325,6 +361,7 @@ void run_all(const Settings& settings) {
   print_build(100, 512, settings);
   print_build(1000, 160, settings);
   print_build(10000, 160, settings);
+  compare_changes(10000, 160, settings);
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ function open(call) {
   return out[0];
 }
 
-// The topology of one epoch, from the file that a router keeps or `slipring topology export` writes.
+// The topology of one epoch, from DIR/router-ID.snapshot of a router or what `slipring topology export` wrote.
 export class Snapshot {
   #handle;
 

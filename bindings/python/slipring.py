@@ -118,7 +118,7 @@ class _Handle:
 
 
 class Snapshot(_Handle):
-    """The topology of one epoch, from the file that a router keeps or `slipring topology export` writes."""
+    """The topology of one epoch, from DIR/router-ID.snapshot of a router or what `slipring topology export` wrote."""
 
     _free = "snapshot_close"
 

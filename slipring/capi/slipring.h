@@ -42,7 +42,7 @@ const char *slipring_last_error(void);
 
 typedef struct slipring_snapshot slipring_snapshot;
 
-// Reads the file that a router keeps, or that `slipring topology export` wrote. SLIPRING_NOT_FOUND: no such file;
+// Reads DIR/router-ID.snapshot of a router, or what `slipring topology export` wrote. SLIPRING_NOT_FOUND: no such file;
 // SLIPRING_DATA_LOSS: damaged; SLIPRING_UNIMPLEMENTED: written by a later Slipring.
 slipring_code slipring_snapshot_open(const char *path, slipring_snapshot **out);
 // NULL is allowed.

@@ -5,8 +5,10 @@
 #include <istream>
 #include <ostream>
 
+#include "slipring/base/parse.h"
 #include "slipring/cli/commands.h"
 #include "slipring/cli/node_spec.h"
+#include "slipring/placement/bounded_load.h"
 #include "slipring/placement/registry.h"
 
 namespace slipring::cli {
@@ -20,6 +22,7 @@ struct PlaceOptions {
   std::vector<std::string> options;
   std::string nodes;
   uint32_t replicas = 1;
+  std::string epsilon;  // of a bounded load; empty: none
 };
 
 Result<SchemeSpec> read_spec(const PlaceOptions& options) {
@@ -41,6 +44,26 @@ Result<bool> read_key(std::istream& in, uint64_t number, std::string& key) {
     return fail(Code::kInvalidArgument, fmt::format("key {}: longer than {} bytes", number, kKeyBytesMax));
   }
   return true;
+}
+
+// Every key is a load of 1 and goes to the first node of its list that has room.
+Status place_bounded(const PlaceOptions& options, std::shared_ptr<const Scheme> scheme,
+                     const std::vector<Member>& members, Console& console) {
+  auto epsilon = parse_milli(options.epsilon, 1, 1'000'000);
+  if (!epsilon) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("--bounded-load \"{}\": must be 0.001 to 1000, at most three places", options.epsilon));
+  }
+  SLIPRING_ASSIGN(const BoundedLoad bounded, BoundedLoad::make(std::move(scheme), members, *epsilon));
+  std::vector<uint64_t> loads(members.size());
+  std::string key;
+  for (uint64_t number = 1;; ++number) {
+    SLIPRING_ASSIGN(const bool more, read_key(console.in, number, key));
+    if (!more) return {};
+    const NodeIndex node = bounded.owner(key, loads);
+    if (node != kNoNode) ++loads[node];
+    console.out << key << '\t' << (node == kNoNode ? std::string_view("-") : members[node].name) << '\n';
+  }
 }
 
 class Placer {
@@ -90,8 +113,12 @@ class Placer {
 Status place(const PlaceOptions& options, Console& console) {
   SLIPRING_ASSIGN(const SchemeSpec spec, read_spec(options));
   SLIPRING_ASSIGN(const std::vector<Member> members, read_nodes(options.nodes));
-  SLIPRING_ASSIGN(const auto scheme, make_scheme(spec, members));
+  SLIPRING_ASSIGN(auto scheme, make_scheme(spec, members));
   for (const std::string& warning : placement_warnings(spec, members)) console.err << "warning: " << warning << '\n';
+  if (!options.epsilon.empty()) {
+    if (options.replicas > 1) return fail(Code::kInvalidArgument, "--bounded-load: places one node a key, no replicas");
+    return place_bounded(options, std::move(scheme), members, console);
+  }
   Placer placer(*scheme, members, options.replicas, console.out);
   std::string key;
   for (uint64_t number = 1;; ++number) {
@@ -126,6 +153,9 @@ void add_place(CLI::App& root, Context& context) {
   command->add_option("--replicas", options->replicas, "length of the preference list")
       ->check(CLI::Range(uint32_t{1}, static_cast<uint32_t>(kMembersMax)))
       ->capture_default_str();
+  command->add_option("--bounded-load", options->epsilon,
+                      "E: no node gets more than 1 + E times its share; keys are placed in the order they come and "
+                      "spill along their preference list");
   on_run(*command, context, [&context, options] {
     if (const Status placed = place(*options, context.console); !placed) return report(context, placed.error());
     return Exit::kDone;

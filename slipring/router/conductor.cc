@@ -7,6 +7,7 @@
 #include "slipring/base/log.h"
 #include "slipring/base/secret_file.h"
 #include "slipring/topology/codec.h"
+#include "slipring/topology/snapshot_file.h"
 
 namespace slipring::router {
 namespace {
@@ -275,6 +276,12 @@ void Conductor::save() {
   if (auto written = write_disk_state(path, {*snapshot_, spare_}); !written) {
     log(LogLevel::kError, "router", "the last good state stays: {}", written.error().message);
   }
+  if (shared_epoch_ == snapshot_->epoch) return;
+  if (auto written = write_snapshot_file(shared_snapshot_path(options_.dir, options_.id), *snapshot_); !written) {
+    log(LogLevel::kError, "router", "the last snapshot stays: {}", written.error().message);
+    return;
+  }
+  shared_epoch_ = snapshot_->epoch;
 }
 
 }  // namespace slipring::router

@@ -78,6 +78,7 @@ class Conductor final : public WorkerObserver, private LinkObserver {
   Link link_;
   std::string token_;
   std::optional<Snapshot> snapshot_;  // the newest that was given to the workers
+  Epoch shared_epoch_{0};             // of shared_snapshot_path()
   channel::Credentials active_;
   channel::Credentials spare_;
   std::optional<channel::Welcome> welcome_;  // whose generations wait for the current topology

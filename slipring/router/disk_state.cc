@@ -50,6 +50,10 @@ std::string disk_state_path(std::string_view dir, std::string_view router_id) {
   return fmt::format("{}/router-{}.state", dir, router_id);
 }
 
+std::string shared_snapshot_path(std::string_view dir, std::string_view router_id) {
+  return fmt::format("{}/router-{}.snapshot", dir, router_id);
+}
+
 Status write_disk_state(const std::string& path, const DiskState& state) {
   return write_secret_file(path, encode_disk_state(state));
 }

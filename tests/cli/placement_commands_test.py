@@ -115,6 +115,54 @@ class Place(Commands):
         )
         self.assertEqual(out, "x\tb\nt:1\ta\nt:2\ta\n")
 
+    def owners(self, keys, *arguments):
+        out, _ = self.run_program("place", *arguments, stdin="".join(f"{key}\n" for key in keys))
+        lines = [line.split("\t") for line in out.splitlines()]
+        self.assertEqual([key for key, _ in lines], list(keys))
+        return [owner for _, owner in lines]
+
+    def test_a_small_ring_with_tokens_given_by_hand(self):
+        nodes = ["--nodes", "A;tokens=40,B;tokens=150,C;tokens=280"]
+        small = [*nodes, "--opt", "hash=decimal", "--opt", "space=360"]
+        self.assertEqual(self.owners(["10", "120", "40", "41", "281"], *small), ["A", "B", "A", "B", "A"])
+        strict = [*small, "--opt", "successor=strict"]
+        self.assertEqual(self.owners(["10", "120", "40", "280"], *strict), ["A", "B", "B", "A"])
+        self.refused("token", "place", *small, "--opt", "space=280")
+        self.refused("no tokens", "place", "--nodes", "A;tokens=40,B", "--opt", "hash=decimal")
+
+    def test_every_native_scheme_and_its_options_spread_keys(self):
+        keys = [f"user:{i}" for i in range(400)]
+        variants = [["--scheme", name] for name in ("ring", "rendezvous", "maglev", "jump", "slots", "modulo",
+                                                    "multiprobe", "anchor", "dx")]
+        variants += [["--opt", f"hash={name}"] for name in ("sha1", "md5", "murmur3", "crc32", "fnv1a")]
+        variants += [["--opt", "label={name}#{i}"], ["--opt", "successor=strict"], ["--opt", "partitions=64"],
+                     ["--scheme", "slots", "--opt", "slots=64"], ["--bounded-load", "0.25"],
+                     ["--scheme", "maglev", "--bounded-load", "0.1"]]
+        for variant in variants:
+            with self.subTest(variant):
+                owners = self.owners(keys, *variant, "--nodes", "a,b,c,d")
+                self.assertEqual(set(owners), set("abcd"))
+                pinned = self.owners(["user:7"], *variant, "--nodes", "a=x1,b=x2,c=x3,d=x4",
+                                     "--opt", "override.key.user:7=c")
+                self.assertEqual(pinned, ["c"])
+
+    def test_splitting_slots_keeps_every_owner(self):
+        keys = [f"user:{i}" for i in range(400)]
+        slots = ["--scheme", "slots", "--nodes", "a,b,c", "--opt", "slots=6", "--opt", "table=0-0=a;1-3=b;4-5=c"]
+        self.assertEqual(self.owners(keys, *slots), self.owners(keys, *slots, "--opt", "split=2"))
+        self.refused("nobody owns it", "place", *slots[:-1], "table=0-3=a")
+
+    def test_bounded_load_gives_no_node_more_than_its_share_and_epsilon(self):
+        keys = [f"user:{i}" for i in range(1000)]
+        for scheme in ("ring", "rendezvous", "twemproxy", "groupcache"):
+            owners = self.owners(keys, "--scheme", scheme, "--nodes", "a,b,c,d", "--bounded-load", "0.05")
+            self.assertLessEqual(max(owners.count(node) for node in "abcd"), 263, scheme)
+        plain = self.owners(keys, "--nodes", "a,b,c,d")
+        self.assertEqual(self.owners(keys, "--nodes", "a,b,c,d", "--bounded-load", "1000"), plain)
+        for epsilon in ("0", "-1", "x", "1001", "nan"):
+            self.refused("--bounded-load", "place", "--nodes", "a,b", "--bounded-load", epsilon)
+        self.refused("no replicas", "place", "--nodes", "a,b", "--bounded-load", "1", "--replicas", "2")
+
     def test_bad_input_is_refused_with_the_reason(self):
         self.refused('scheme "rong": unknown; there are: ring', "place", "--scheme", "rong", "--nodes", "a")
         self.refused('option "vnods": unknown', "place", "--opt", "vnods=3", "--nodes", "a")
@@ -174,6 +222,16 @@ class CheckVectors(Commands):
             'option "spin": unknown': self.line(options={**VECTOR["options"], "spin": 1}),
             "3 keys but 2 answers": self.line(owners=[0, 2]),
             "must be": self.line(options={**VECTOR["options"], "replicas": 0}),
+            '"replicas" is missing': self.line(options={"point": "decimal(i)+name", "successor": ">="}),
+            '"servers" holds': self.line(servers=[1]),
+            '"keys" is no list': self.line(keys=7),
+            '"hash" is missing': self.line(hash=None),
+            "no nodes": self.line(servers=[]),
+            "nested deeper": '{"system":' + "[" * 100_000 + "\n",
+            "replicas: \"1e+300\"": self.line(options={**VECTOR["options"], "replicas": 1e300}),
+            'option replicas: "99999999999999999999': self.line(
+                options={**VECTOR["options"], "replicas": 99999999999999999999}),
+            "not hexadecimal": self.line(keys=["hex:0", "b", "c"]),
         }
         for words, text in bad.items():
             with self.subTest(words):

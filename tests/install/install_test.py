@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import fleet
+
 LOOKUPS = 1_000_000
 KEYS = [f"user:{i}" for i in range(300)] + ["", "{tag}a", "{tag}b", "ключ", "a b"]
 options = None
@@ -69,9 +71,9 @@ class Installed(unittest.TestCase):
         shutil.copy(command[1], path)
         return run(command[0], path, *command[2:], text=text, env=self.env())
 
-    def located(self, snapshot):
-        """What each language says about KEYS, by language."""
-        text = "".join(key + "\n" for key in KEYS)
+    def located(self, snapshot, keys):
+        """What each language says about the keys, by language."""
+        text = "".join(key + "\n" for key in keys)
         examples = options.source / "examples"
         return {
             "C++": run(self.root / "examples/locate_cpp", snapshot, text=text),
@@ -84,12 +86,51 @@ class Installed(unittest.TestCase):
         for plan in [[], ["plan"]]:
             snapshot = self.root / "snapshot"
             run(options.build / "tests/write_snapshot", snapshot, *plan)
-            answers = self.located(snapshot)
+            answers = self.located(snapshot, KEYS)
             lines = answers["C++"].splitlines()
             self.assertEqual(len(lines), len(KEYS))
             self.assertGreater(len({line.split("\t")[1] for line in lines}), 4)
             for language, answer in answers.items():
                 self.assertEqual(answer, answers["C++"], language)
+
+    def epoch_of(self, snapshot):
+        code = "import sys, slipring; print(slipring.Snapshot(sys.argv[1]).epoch)"
+        return int(run(sys.executable, "-c", code, snapshot, env=self.env()))
+
+    def assert_all_agree(self, running, keys):
+        """`locate` and, on the snapshot that the router keeps, every language: owner and range of each key."""
+        found = running.locate(keys)
+        self.assertEqual([where["key"] for where in found], keys)
+        self.assertEqual({where["epoch"] for where in found}, {found[0]["epoch"]})
+        self.assertTrue(fleet.eventually(
+            lambda: running.snapshot.exists() and self.epoch_of(running.snapshot) >= found[0]["epoch"]))
+        self.assertEqual(self.epoch_of(running.snapshot), found[0]["epoch"])
+        expected = "".join(f"{where['key']}\t{where['owner']}\t{where['range']}\n" for where in found)
+        for language, answer in self.located(running.snapshot, keys).items():
+            self.assertEqual(answer, expected, language)
+        return found
+
+    def test_router_program_and_every_language_agree_on_owner_and_range_in_an_epoch(self):
+        keys = [f"user:{i}" for i in range(300)] + ["{tag}a", "{tag}b", "ключ", "a b"]
+        folder = self.root / "fleet"
+        folder.mkdir()
+        running = fleet.Fleet(options.build / "slipring", folder)
+        self.addCleanup(running.close)
+        router = fleet.Redis(running.port)
+        self.addCleanup(router.close)
+        for key in keys:
+            self.assertEqual(router.ask("SET", key, "v"), "+OK", key)
+        found = self.assert_all_agree(running, keys)
+        self.assertEqual({where["owner"] for where in found}, {"n1", "n2", "n3"})
+        for address in {where["address"] for where in found}:
+            placed = {where["key"] for where in found if where["address"] == address}
+            self.assertEqual(running.holders(address, keys), placed, address)
+        # In the grace of a plan, with both placements in the snapshot.
+        running.command("node", "add", "n4", "--yes", "--detach")
+        self.assertTrue(fleet.eventually(
+            lambda: {"grace"} == {where["stage"] for where in running.locate(keys) if where["new_owner"] == "n4"}))
+        found = self.assert_all_agree(running, keys)
+        self.assertIn("n4", {where["owner"] for where in found})
 
     def test_the_program_places_as_the_library_does(self):
         program = options.build / "slipring"
