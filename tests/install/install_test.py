@@ -40,11 +40,14 @@ class Installed(unittest.TestCase):
     @classmethod
     def build_examples(cls):
         sanitize = f"-fsanitize={options.sanitize} -fno-sanitize-recover=all" if options.sanitize else ""
+        # The library is C++, so a C program needs the sanitizers' part for C++ as well.
+        runtime = "-fsanitize-link-c++-runtime" if options.sanitize else ""
         run("cmake", "-S", options.source / "examples", "-B", cls.root / "examples", "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={cls.prefix}", f"-DCMAKE_C_COMPILER={options.cc}",
-            f"-DCMAKE_CXX_COMPILER={options.cxx}", f"-DCMAKE_C_FLAGS={sanitize}", f"-DCMAKE_CXX_FLAGS={sanitize}")
+            f"-DCMAKE_CXX_COMPILER={options.cxx}", f"-DCMAKE_C_FLAGS={sanitize}", f"-DCMAKE_CXX_FLAGS={sanitize}",
+            f"-DCMAKE_EXE_LINKER_FLAGS={runtime}")
         run("cmake", "--build", cls.root / "examples", "-j2")
-        run(options.cc, *sanitize.split(), options.source / "tests/install/lookups.c", f"-I{cls.prefix}/include",
+        run(options.cc, *sanitize.split(), *runtime.split(), options.source / "tests/install/lookups.c", f"-I{cls.prefix}/include",
             f"-L{cls.library.parent}", "-lslipring_c", f"-Wl,-rpath,{cls.library.parent}", "-o", cls.root / "lookups")
 
     @classmethod
