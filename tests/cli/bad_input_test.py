@@ -207,13 +207,13 @@ class OneNode(unittest.TestCase):
 
     def test_a_damaged_snapshot_of_a_router_is_refused_and_named_and_never_served(self):
         folder = pathlib.Path(self.fleet.data, "router")
-        eventually("the router keeps its snapshot", lambda: any(p.is_file() for p in folder.rglob("*")))
+        eventually("the router keeps its snapshot", lambda: any(folder.rglob("*.state")))
         # Without its controller a router that starts has nothing but this file.
         controller = int(pathlib.Path(self.fleet.data, "run/controller.pid").read_text().split()[0])
         router = int(pathlib.Path(self.fleet.data, "run/router-1.pid").read_text().split()[0])
         for pid in (controller, router):
             os.kill(pid, signal.SIGSTOP)
-        [path] = [p for p in folder.rglob("*") if p.is_file()]
+        [path] = folder.rglob("*.state")
         self.damage(path)
         os.kill(router, signal.SIGKILL)
         log = pathlib.Path(self.fleet.data, "log/router-1.log")

@@ -41,7 +41,7 @@ class Installed(unittest.TestCase):
     def build_examples(cls):
         sanitize = f"-fsanitize={options.sanitize} -fno-sanitize-recover=all" if options.sanitize else ""
         # The library is C++, so a C program needs the sanitizers' part for C++ as well.
-        runtime = "-fsanitize-link-c++-runtime" if options.sanitize else ""
+        runtime = "-fsanitize-link-c++-runtime -Wl,--no-as-needed -lstdc++" if options.sanitize else ""
         run("cmake", "-S", options.source / "examples", "-B", cls.root / "examples", "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={cls.prefix}", f"-DCMAKE_C_COMPILER={options.cc}",
             f"-DCMAKE_CXX_COMPILER={options.cxx}", f"-DCMAKE_C_FLAGS={sanitize}", f"-DCMAKE_CXX_FLAGS={sanitize}",

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
 
+#include "slipring/base/random.h"
 #include "tests/support/redis_server.h"
 
 namespace slipring::redis {
@@ -13,7 +15,7 @@ namespace {
 
 using testing::RedisServer;
 
-constexpr size_t kValueBytes = 2u << 20;
+constexpr size_t kValueBytes = 1u << 20;
 
 class RedisSessionTest : public ::testing::Test {
  protected:
@@ -28,13 +30,16 @@ class RedisSessionTest : public ::testing::Test {
     for (size_t i = 0; i < count; ++i) {
       names_.push_back(fmt::format("k{}", i));
       std::string value(bytes, '\0');
-      uint64_t x = i + 1;
-      for (char& c : value) c = static_cast<char>((x = x * 6364136223846793005u + 1442695040888963407u) >> 56);
+      for (size_t at = 0; at + 8 <= bytes; at += 8) {
+        const uint64_t word = random_.next();
+        std::memcpy(value.data() + at, &word, 8);
+      }
       ASSERT_TRUE(client_.call({"SET", names_.back(), value}));
     }
     keys_.assign(names_.begin(), names_.end());
   }
 
+  Random random_{1};
   RedisServer server_;
   Client client_;
   std::unique_ptr<RedisSession> session_;
@@ -43,7 +48,7 @@ class RedisSessionTest : public ::testing::Test {
 };
 
 TEST_F(RedisSessionTest, ABatchOfLargeValuesIsReadInPartsThatFit) {
-  fill(40, kValueBytes);
+  fill(90, kValueBytes);
   std::span<const std::string_view> left = keys_;
   std::set<std::string_view> read;
   while (!left.empty()) {
