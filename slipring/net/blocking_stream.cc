@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include "slipring/base/parse.h"
 
@@ -59,18 +60,27 @@ Result<int> connect_one(const addrinfo& to, std::string_view address, Millis tim
 
 }  // namespace
 
-BlockingStream::BlockingStream(BlockingStream&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-BlockingStream& BlockingStream::operator=(BlockingStream&& other) noexcept {
-  if (this != &other) {
-    close();
-    fd_ = std::exchange(other.fd_, -1);
+// The owner alone changes `fd`, under the mutex: who else shuts it down must not meet a number that is another
+// connection's by then.
+struct BlockingStream::Socket {
+  explicit Socket(int connected) : fd(connected) {}
+  ~Socket() { close(); }
+  void close() {
+    const std::lock_guard lock(mutex);
+    if (fd >= 0) ::close(fd);
+    fd = -1;
   }
-  return *this;
-}
+  std::mutex mutex;
+  int fd;
+};
 
-BlockingStream::~BlockingStream() {
-  close();
+BlockingStream::BlockingStream() = default;
+BlockingStream::BlockingStream(BlockingStream&& other) noexcept = default;
+BlockingStream& BlockingStream::operator=(BlockingStream&& other) noexcept = default;
+BlockingStream::~BlockingStream() = default;
+
+int BlockingStream::fd() const {
+  return socket_ != nullptr ? socket_->fd : -1;
 }
 
 Result<BlockingStream> BlockingStream::connect(std::string_view address, Millis timeout) {
@@ -79,18 +89,18 @@ Result<BlockingStream> BlockingStream::connect(std::string_view address, Millis 
   for (const addrinfo* to = list.get(); to != nullptr && !fd; to = to->ai_next) fd = connect_one(*to, address, timeout);
   if (!fd) return fail(fd.error());
   BlockingStream stream;
-  stream.fd_ = *fd;
+  stream.socket_ = std::make_unique<Socket>(*fd);
   return stream;
 }
 
 Status BlockingStream::write(std::string_view bytes, Millis timeout) {
   while (!bytes.empty()) {
-    if (fd_ < 0) return fail(Code::kUnavailable, "connection is closed");
-    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (fd() < 0) return fail(Code::kUnavailable, "connection is closed");
+    const ssize_t n = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n > 0) {
       bytes.remove_prefix(static_cast<size_t>(n));
     } else if (n < 0 && errno == EAGAIN) {
-      SLIPRING_ASSIGN(const bool ready, wait_ready(fd_, POLLOUT, timeout));
+      SLIPRING_ASSIGN(const bool ready, wait_ready(fd(), POLLOUT, timeout));
       if (ready) continue;
       close();
       return fail(Code::kDeadlineExceeded, "peer takes no more bytes");
@@ -104,14 +114,14 @@ Status BlockingStream::write(std::string_view bytes, Millis timeout) {
 }
 
 Result<size_t> BlockingStream::read_some(std::string& into, size_t max_bytes, Millis timeout) {
-  if (fd_ < 0) return fail(Code::kUnavailable, "connection is closed");
-  SLIPRING_ASSIGN(const bool ready, wait_ready(fd_, POLLIN, timeout));
+  if (fd() < 0) return fail(Code::kUnavailable, "connection is closed");
+  SLIPRING_ASSIGN(const bool ready, wait_ready(fd(), POLLIN, timeout));
   if (!ready) return fail(Code::kDeadlineExceeded, "no answer in time");
   const size_t before = into.size();
   into.resize(before + max_bytes);
   ssize_t n = 0;
   do {
-    n = ::recv(fd_, into.data() + before, max_bytes, 0);
+    n = ::recv(fd(), into.data() + before, max_bytes, 0);
   } while (n < 0 && errno == EINTR);
   into.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
   if (n > 0) return static_cast<size_t>(n);
@@ -122,16 +132,17 @@ Result<size_t> BlockingStream::read_some(std::string& into, size_t max_bytes, Mi
 }
 
 void BlockingStream::end_writing() {
-  if (fd_ >= 0) ::shutdown(fd_, SHUT_WR);
+  if (fd() >= 0) ::shutdown(fd(), SHUT_WR);
 }
 
 void BlockingStream::shutdown() {
-  if (fd_ >= 0) ::shutdown(fd_, SHUT_RDWR);
+  if (socket_ == nullptr) return;
+  const std::lock_guard lock(socket_->mutex);
+  if (socket_->fd >= 0) ::shutdown(socket_->fd, SHUT_RDWR);
 }
 
 void BlockingStream::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
+  if (socket_ != nullptr) socket_->close();
 }
 
 }  // namespace slipring::net

@@ -2,9 +2,10 @@
 // where one thread serves one connection. The router's connections live in event_loop.h instead.
 //
 // Invariant: after any error the stream is closed and every later call fails. Thread-safety: one owner; shutdown() may
-// be called from another thread to wake it.
+// be called from another thread to wake it, but not while the stream is being moved or destroyed.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,7 @@ namespace slipring::net {
 
 class BlockingStream {
  public:
-  BlockingStream() = default;
+  BlockingStream();
   BlockingStream(BlockingStream&& other) noexcept;
   BlockingStream& operator=(BlockingStream&& other) noexcept;
   ~BlockingStream();
@@ -33,10 +34,12 @@ class BlockingStream {
   // Tells the peer that nothing more will be sent; reading goes on.
   void end_writing();
   void close();
-  bool open() const { return fd_ >= 0; }
+  bool open() const { return fd() >= 0; }
 
  private:
-  int fd_ = -1;
+  struct Socket;
+  int fd() const;
+  std::unique_ptr<Socket> socket_;  // none: never connected
 };
 
 }  // namespace slipring::net
