@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The installed libraries work for a foreign project, and C++, C, Python, Node and the program give the same answers."""
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -9,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-import fleet
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from fleet import Fleet, ask, command, eventually  # noqa: E402
 
 LOOKUPS = 1_000_000
 KEYS = [f"user:{i}" for i in range(300)] + ["", "{tag}a", "{tag}b", "ключ", "a b"]
@@ -100,38 +102,40 @@ class Installed(unittest.TestCase):
         code = "import sys, slipring; print(slipring.Snapshot(sys.argv[1]).epoch)"
         return int(run(sys.executable, "-c", code, snapshot, env=self.env()))
 
+    def found_by(self, running, keys):
+        """What `slipring locate` says."""
+        text = "".join(key + "\n" for key in keys)
+        return json.loads(run(running.program, "locate", "-", "--json", "--api", running.api, text=text))["locations"]
+
     def assert_all_agree(self, running, keys):
         """`locate` and, on the snapshot that the router keeps, every language: owner and range of each key."""
-        found = running.locate(keys)
+        snapshot = pathlib.Path(running.data, "router/router-r1.snapshot")
+        found = self.found_by(running, keys)
         self.assertEqual([where["key"] for where in found], keys)
         self.assertEqual({where["epoch"] for where in found}, {found[0]["epoch"]})
-        self.assertTrue(fleet.eventually(
-            lambda: running.snapshot.exists() and self.epoch_of(running.snapshot) >= found[0]["epoch"]))
-        self.assertEqual(self.epoch_of(running.snapshot), found[0]["epoch"])
+        eventually("the router keeps the epoch",
+                   lambda: snapshot.exists() and self.epoch_of(snapshot) >= found[0]["epoch"])
+        self.assertEqual(self.epoch_of(snapshot), found[0]["epoch"])
         expected = "".join(f"{where['key']}\t{where['owner']}\t{where['range']}\n" for where in found)
-        for language, answer in self.located(running.snapshot, keys).items():
+        for language, answer in self.located(snapshot, keys).items():
             self.assertEqual(answer, expected, language)
         return found
 
     def test_router_program_and_every_language_agree_on_owner_and_range_in_an_epoch(self):
         keys = [f"user:{i}" for i in range(300)] + ["{tag}a", "{tag}b", "ключ", "a b"]
-        folder = self.root / "fleet"
-        folder.mkdir()
-        running = fleet.Fleet(options.build / "slipring", folder)
+        running = Fleet(str(options.build / "slipring"), routers=1)
         self.addCleanup(running.close)
-        router = fleet.Redis(running.port)
-        self.addCleanup(router.close)
-        for key in keys:
-            self.assertEqual(router.ask("SET", key, "v"), "+OK", key)
+        stored = ask(running.port, [command(b"SET", key.encode(), b"v") for key in keys])
+        self.assertEqual(set(stored), {b"+OK"})
         found = self.assert_all_agree(running, keys)
         self.assertEqual({where["owner"] for where in found}, {"n1", "n2", "n3"})
-        for address in {where["address"] for where in found}:
-            placed = {where["key"] for where in found if where["address"] == address}
-            self.assertEqual(running.holders(address, keys), placed, address)
+        for node, server in running.servers().items():
+            placed = sorted(where["key"].encode() for where in found if where["owner"] == node)
+            self.assertEqual(running.keys_of(server), placed, node)
         # In the grace of a plan, with both placements in the snapshot.
         running.command("node", "add", "n4", "--yes", "--detach")
-        self.assertTrue(fleet.eventually(
-            lambda: {"grace"} == {where["stage"] for where in running.locate(keys) if where["new_owner"] == "n4"}))
+        eventually("n4 owns its keys", lambda: {"grace"} == {
+            where["stage"] for where in self.found_by(running, keys) if where["new_owner"] == "n4"})
         found = self.assert_all_agree(running, keys)
         self.assertIn("n4", {where["owner"] for where in found})
 
