@@ -119,7 +119,11 @@ void Backend::start_handshake() {
   client_id_ = 0;
   run_id_.clear();
   const channel::Credentials& credentials = worker_.credentials();
-  if (credentials.user.empty()) return send_setup();
+  if (credentials.user.empty()) {
+    // Under a controller nothing is sent that no fence could end, also where a server would take it without a login.
+    if (!worker_.options().controllers.empty()) return go_down("the controller has not let this router in yet");
+    return send_setup();
+  }
   step_ = Step::kAuth;
   std::string out;
   resp::append_command(out, {"AUTH", credentials.user, credentials.password});

@@ -237,6 +237,25 @@ struct Channel : ::testing::Test {
   std::unique_ptr<RawClient> client;
 };
 
+// Nothing could end what it sent there: such a connection has no user that a fence removes.
+TEST_F(Channel, ARouterWithoutAGenerationSendsNothingToAServerThatAsksForNoLogin) {
+  for (int i = 0; i < 2; ++i) {
+    redis::Client server = admin(i);
+    ASSERT_TRUE(server.call({"ACL", "SETUSER", "default", "on", "nopass", "~*", "+@all"}));
+  }
+  start_router();
+  controller.accept();
+  welcome();  // with no generation yet
+  controller.send(Synced{});
+  RawClient early(router->port());
+  ASSERT_TRUE(eventually(20, [&] { return early.ask({"SET", "k", "v"}).find("not let this router in") != std::string::npos; }));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(admin(i).call({"DBSIZE"})->integer, 0);
+  active = make_generation(1);
+  spare = make_generation(2);
+  controller.send(NewGeneration{active, spare});
+  EXPECT_TRUE(eventually(20, [&] { return early.ask({"SET", "k", "v"}) == "+OK\r\n"; }));
+}
+
 TEST_F(Channel, IntroducesItselfAndServesWhatItIsGiven) {
   active = make_generation(1);
   start_router();
