@@ -277,8 +277,14 @@ Status Leader::fence_terms(const Instance& instance) {
 Status Leader::fence_routers(const Instance& instance, const std::vector<uint64_t>& keep) {
   {
     const std::lock_guard lock(book_mutex_);
+    for (const auto& [id, record] : book_.routers()) {
+      const uint64_t active = record.active.generation;
+      if (active == 0 || std::find(keep.begin(), keep.end(), active) != keep.end()) continue;
+      log(LogLevel::kWarn, "control", "router {}: its generation {} is fenced: {}", id, active, links_.describe(id));
+    }
     SLIPRING_TRY(book_.strike_all_but(keep));
   }
+  router_tasks_.submit([this] { refill_spares(); });
   const std::lock_guard lock(users_mutex_);
   return access_.fence_routers(instance.address, keep);
 }

@@ -150,6 +150,7 @@ void Leader::regenerate(const std::string& id, uint64_t refused) {
   if (!record) return log(LogLevel::kWarn, "control", "router {}: {}", id, record.error().message);
   sync_users_everywhere();
   if (record->active.generation == refused) return;
+  links_.expect_generation(id);
   links_.renew(*record);
   log(LogLevel::kInfo, "control", "router {} goes on with generation {}", id, record->active.generation);
   for (const auto& r : open_runners()) r->routers_changed();

@@ -1,5 +1,7 @@
 #include "slipring/control/router_links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "slipring/topology/codec.h"
@@ -29,6 +31,11 @@ void RouterLinks::send_open(const RouterLink& link) const {
 void RouterLinks::expect(const std::string& id) {
   const std::lock_guard lock(mutex_);
   expected_.insert(id);
+}
+
+void RouterLinks::expect_generation(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  renewing_[id] = clock_.now() + Millis(channel::kHeartbeatTimeoutMs);
 }
 
 void RouterLinks::expect_no_longer(const std::string& id) {
@@ -133,16 +140,30 @@ std::optional<int64_t> RouterLinks::silent_ms(const std::string& id) const {
   return std::chrono::duration_cast<Millis>(clock_.now() - *heard).count();
 }
 
+std::string RouterLinks::describe(const std::string& id) const {
+  const std::optional<int64_t> silent = silent_ms(id);
+  if (!silent) return "it is not connected";
+  const std::lock_guard lock(mutex_);
+  const RouterLink* link = by_id(id);
+  if (link == nullptr) return "it is not connected";
+  return fmt::format("it serves epoch {} by generation {}, last heard of {} ms ago", to_u64(link->epoch),
+                     link->generation, *silent);
+}
+
 std::vector<rebalance::RouterView> RouterLinks::views(const std::map<std::string, RouterRecord>& routers) const {
   const std::lock_guard lock(mutex_);
   std::vector<rebalance::RouterView> views;
   for (const auto& [id, record] : routers) {
     const RouterLink* link = by_id(id);
     const bool alive = link != nullptr && is_alive(*link);
+    // One that lives and was fenced is about to ask for a generation.
+    if (alive && record.active.generation == 0) views.push_back({0, id, true, Epoch{0}});
+    const auto renewing = renewing_.find(id);
+    const bool renewed = alive && renewing != renewing_.end() && clock_.now() < renewing->second;
     for (const channel::Credentials* c : {&record.active, &record.spare}) {
       if (c->generation == 0) continue;
       const bool serves = alive && link->generation == c->generation;
-      const bool comes = c == &record.active && (expected_.contains(id) || clock_.now() < patient_until_);
+      const bool comes = c == &record.active && (expected_.contains(id) || renewed || clock_.now() < patient_until_);
       views.push_back({c->generation, id, serves || comes, serves ? link->epoch : Epoch{0}});
     }
   }

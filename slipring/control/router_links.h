@@ -41,6 +41,9 @@ class RouterLinks {
 
   // A router is being enrolled: until its welcome it counts as alive on no epoch, so no attempt opens without it.
   void expect(const std::string& id);
+  // A connected router was given a new generation: the same until it serves by it, but no longer than the heartbeat
+  // time-out.
+  void expect_generation(const std::string& id);
   void expect_no_longer(const std::string& id);
   // A router was enrolled: it is welcomed and told everything; an earlier connection of it is dropped. False: the
   // connection has ended meanwhile.
@@ -61,6 +64,8 @@ class RouterLinks {
   std::optional<RouterLink> alive(const std::string& id) const;
   // Since its last word; nullopt: not connected.
   std::optional<int64_t> silent_ms(const std::string& id) const;
+  // For logs: what is known of the router's connection.
+  std::string describe(const std::string& id) const;
 
   // All generations in the book as the plan machine sees them.
   std::vector<rebalance::RouterView> views(const std::map<std::string, RouterRecord>& routers) const;
@@ -81,6 +86,7 @@ class RouterLinks {
   std::string encoded_;
   std::map<ConnectionId, RouterLink> links_;
   std::set<std::string> expected_;
+  std::map<std::string, MonoTime> renewing_;  // until when each is waited for
   std::optional<rebalance::AnnounceOpen> open_;
 };
 

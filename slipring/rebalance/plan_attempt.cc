@@ -34,11 +34,18 @@ std::vector<Peer> State::side(const GroupRecord& r, bool owner) const {
   return targets;
 }
 
-std::vector<uint64_t> State::current_generations() const {
+// Nobody who is alive is left out: whoever is a little behind is waited for, and only the dead are fenced.
+std::optional<std::vector<uint64_t>> State::generations_on(Epoch epoch, std::string& late) const {
   std::vector<uint64_t> generations;
   for (const RouterView& router : routers) {
-    if (router.epoch >= known_epoch) generations.push_back(router.generation);
+    if (!router.alive) continue;
+    if (router.epoch >= epoch) {
+      generations.push_back(router.generation);
+    } else {
+      late = fmt::format("router {} is on epoch {}, not {}", router.router, to_u64(router.epoch), to_u64(epoch));
+    }
   }
+  if (!late.empty()) return std::nullopt;
   std::sort(generations.begin(), generations.end());
   return generations;
 }
@@ -111,38 +118,30 @@ void State::on_attempt_read(const std::vector<Record>& records) {
   Result<Snapshot> next = snapshot_with_owner(*snapshot, plan.value, rec(g), !back);
   if (!next) return give_up_before_open(next.error().to_string(), true);
   known_epoch = std::max(known_epoch, snapshot->epoch);
-  std::vector<uint64_t> generations;
-  if (!routers_ready(g, snapshot->epoch, generations)) return;
+  auto generations = routers_ready(g, snapshot->epoch);
+  if (!generations) return;
   run->newest = *newest;
   run->epoch_revision = records[1].revision;
   run->next = std::make_shared<const Snapshot>(std::move(*next));
   run->attempt.value = AttemptRecord{newest->value.number + 1, plan.value.id,         g, snapshot->epoch, back,
-                                     AttemptState::kOpen,      std::move(generations)};
+                                     AttemptState::kOpen,      std::move(*generations)};
   open_attempt();
 }
 
-// Every router that lives serves by the current epoch. False: the attempt is given up for now.
-bool State::routers_ready(uint32_t g, Epoch epoch, std::vector<uint64_t>& generations) {
+// nullopt: a router that lives does not serve by the current epoch, and the attempt is given up for now.
+std::optional<std::vector<uint64_t>> State::routers_ready(uint32_t g, Epoch epoch) {
   Group& group = groups[g];
   std::string late;
-  for (const RouterView& router : routers) {
-    if (!router.alive) continue;
-    if (router.epoch == epoch) {
-      generations.push_back(router.generation);
-    } else {
-      late = fmt::format("router {} is on epoch {}, not {}", router.router, to_u64(router.epoch), to_u64(epoch));
-    }
-  }
-  std::sort(generations.begin(), generations.end());
-  if (late.empty()) {
+  auto generations = generations_on(epoch, late);
+  if (generations) {
     group.routers_late_since.reset();
-    return true;
+    return generations;
   }
   if (!group.routers_late_since) group.routers_late_since = now.mono;
   const bool too_long = now.mono >= *group.routers_late_since + Millis(kRoutersLateMs);
   if (too_long) group.routers_late_since.reset();
   give_up_before_open(late, too_long);
-  return false;
+  return std::nullopt;
 }
 
 void State::give_up_before_open(const std::string& reason, bool counts) {
@@ -212,11 +211,16 @@ void State::check_acks() {
 }
 
 void State::fence() {
+  const std::vector<uint64_t>& acknowledged = run->attempt.value.generations;
+  for (const RouterView& router : routers) {
+    const bool asked = std::binary_search(acknowledged.begin(), acknowledged.end(), router.generation);
+    if (router.alive && !asked) return withdraw(fmt::format("router {} came back meanwhile", router.router), true);
+  }
   run->step = RunStep::kFence;
   run->deadline = now.mono + Millis(plan.value.options.hold_max_ms);
   for (const Peer p : side(rec(run->group), true)) {
     run->waiting.insert(++last_id);
-    out->push_back(FenceRouters{last_id, instance(rec(run->group), p), run->attempt.value.generations});
+    out->push_back(FenceRouters{last_id, instance(rec(run->group), p), acknowledged});
   }
 }
 

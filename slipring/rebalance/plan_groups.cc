@@ -327,37 +327,43 @@ void State::enter_cleanup(uint32_t g) {
   const bool never_flipped = r.committed_at_ms == 0;
   if (!never_flipped && !group.ready) return;
   if (plan.value.paused) return;
+  if (never_flipped) return fence_for_cleanup(g);
   group.waiting.clear();
-  group.cleanup = never_flipped ? CleanupStep::kFencing : CleanupStep::kPersisting;
-  for (const Peer p : side(r, !never_flipped)) {
+  group.cleanup = CleanupStep::kPersisting;
+  for (const Peer p : side(r, true)) {
     group.waiting.insert(++last_id);
-    if (never_flipped) {
-      out->push_back(FenceRouters{last_id, instance(r, p), current_generations()});
-    } else {
-      out->push_back(EnsurePersisted{last_id, instance(r, p), r.committed_at_ms});
-    }
+    out->push_back(EnsurePersisted{last_id, instance(r, p), r.committed_at_ms});
   }
+}
+
+// Of the routers that are gone: one that comes back would read and write where keys are being removed.
+void State::fence_for_cleanup(uint32_t g) {
+  std::string late;
+  const auto keep = generations_on(known_epoch, late);
+  if (!keep) return put_off_cleanup(g, late);
+  Group& group = groups[g];
+  group.waiting.clear();
+  group.cleanup = CleanupStep::kFencing;
+  for (const Peer p : side(rec(g), false)) {
+    group.waiting.insert(++last_id);
+    out->push_back(FenceRouters{last_id, instance(rec(g), p), *keep});
+  }
+}
+
+void State::put_off_cleanup(uint32_t g, const std::string& reason) {
+  Group& group = groups[g];
+  group.cleanup = CleanupStep::kNone;
+  group.waiting.clear();
+  group.retry_at = now.mono + Millis(limits.retry_ms);
+  group.not_ready = reason;
 }
 
 void State::on_cleanup_step(uint32_t g, const Done& e) {
   Group& group = groups[g];
   if (group.cleanup == CleanupStep::kNone || group.copy != Copy::kRunning || group.waiting.erase(e.id) == 0) return;
-  if (!e.ok) {
-    group.cleanup = CleanupStep::kNone;
-    group.waiting.clear();
-    group.retry_at = now.mono + Millis(limits.retry_ms);
-    group.not_ready = e.message;
-    return;
-  }
+  if (!e.ok) return put_off_cleanup(g, e.message);
   if (!group.waiting.empty()) return;
-  if (group.cleanup == CleanupStep::kPersisting) {
-    group.cleanup = CleanupStep::kFencing;
-    for (const Peer p : side(rec(g), false)) {
-      group.waiting.insert(++last_id);
-      out->push_back(FenceRouters{last_id, instance(rec(g), p), current_generations()});
-    }
-    return;
-  }
+  if (group.cleanup == CleanupStep::kPersisting) return fence_for_cleanup(g);
   group.cleanup = CleanupStep::kSaving;
   const bool back = goes_back();
   save_group(

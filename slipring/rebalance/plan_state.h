@@ -111,6 +111,8 @@ struct PlanMachine::State {
   void watch_trouble(uint32_t g);
   void enter_cleanup(uint32_t g);
   void on_cleanup_step(uint32_t g, const Done& e);
+  void fence_for_cleanup(uint32_t g);
+  void put_off_cleanup(uint32_t g, const std::string& reason);
   void give_up_waiting(uint32_t g, const std::string& reason);
   void close_plan();
   bool wave_may_start(uint32_t g) const;
@@ -125,7 +127,7 @@ struct PlanMachine::State {
   void try_attempt();
   void begin_attempt(uint32_t g);
   void on_attempt_read(const std::vector<Record>& records);
-  bool routers_ready(uint32_t g, Epoch epoch, std::vector<uint64_t>& generations);
+  std::optional<std::vector<uint64_t>> routers_ready(uint32_t g, Epoch epoch);
   void give_up_before_open(const std::string& reason, bool counts);
   void open_attempt();
   uint32_t hold_bound_ms(uint32_t g) const;
@@ -148,7 +150,7 @@ struct PlanMachine::State {
   void tick_run();
   Instance instance(const GroupRecord& r, Peer p) const { return p == kSource ? r.source : r.moves[p - 1].target; }
   std::vector<Peer> side(const GroupRecord& r, bool owner) const;
-  std::vector<uint64_t> current_generations() const;
+  std::optional<std::vector<uint64_t>> generations_on(Epoch epoch, std::string& late) const;
 
   // Performs one event with everything that follows from it.
   PlanActions step(Now at, const std::function<void(State&)>& event);

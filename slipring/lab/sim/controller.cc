@@ -404,6 +404,11 @@ void Controller::fence_routers(const FenceRouters& a) {
     if (of == leadership_) feed(Done{id, ok, ok ? "" : "cannot connect"});
   };
   if (variant_ == Variant::kLeaseWithoutFence) return post_after_us(world.delay_us(), [answer] { answer(true); });
+  for (const RouterView& router : told_) {
+    if (!router.alive || std::count(a.keep.begin(), a.keep.end(), router.generation) != 0) continue;
+    return world.violate(fmt::format("{} fences router {} (generation {}), which is alive", name_, router.router,
+                                     router.generation));
+  }
   control(server(a.instance))
       ->call(
           [keep = a.keep](Server& s) {
