@@ -18,13 +18,6 @@ inline void require(bool condition, const char* what) {
   std::abort();
 }
 
-// The fault of the canary build: `reached` is what a fuzzer must find a way to.
-inline void canary([[maybe_unused]] bool reached) {
-#ifdef SLIPRING_CANARY
-  require(!reached, "canary: planted fault");
-#endif
-}
-
 inline std::string_view view(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
