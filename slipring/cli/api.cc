@@ -8,9 +8,10 @@
 namespace slipring::cli {
 namespace {
 
-std::string_view next_step(Code code) {
-  switch (code) {
+std::string_view next_step(const Error& error) {
+  switch (error.code) {
     case Code::kUnavailable:
+      if (!control::is_no_answer(error)) return "nothing was changed; start the command again when the cause is gone";
       return "is it running? start everything with `slipring up`, or name the controller with --api HOST:PORT";
     case Code::kDeadlineExceeded:
       return "`slipring status` and `slipring plan list` show what has happened; ask again after that";
@@ -37,7 +38,7 @@ Result<std::unique_ptr<control::ControllerService>> connect_api(const ApiOptions
 }
 
 Exit report_api(Context& context, const Error& error) {
-  return report(context, error, next_step(error.code));
+  return report(context, error, next_step(error));
 }
 
 Exit with_api(Context& context, const ApiOptions& options,

@@ -60,6 +60,8 @@ constexpr Setting kSettings[] = {
      "Failed attempts at a cutover before the move stops with the reason.", 1, 1000},
     {"move", "key_bytes_max", ValueKind::kBytes, SLIPRING_FIELD(controller.plan.key_bytes_max),
      "A key whose serialised value is larger is refused by preflight and stops its move.", 1 << 10, 512ull << 20},
+    {"move", "unreachable", ValueKind::kDuration, SLIPRING_FIELD(controller.plan.unreachable_ms),
+     "How long a server that owns moved keys may not answer before its move waits for a decision.", 100, 24 * kHourMs},
     {"move", "accept_weaker", ValueKind::kFlag, SLIPRING_FIELD(controller.plan.accept_weaker),
      "Whether a target may persist less, or have fewer replicas, than the source of its keys."},
 

@@ -153,6 +153,7 @@ PlanState end_of(PlanAction action) {
 
 Result<Exit> act(Context& context, ControllerService& service, uint64_t id, const PlanCommand& o, PlanAction action) {
   SLIPRING_ASSIGN(const control::PlanSummary plan, service.act(id, action, o.force));
+  if (o.force && !context.json && !plan.reason.empty()) context.console.out << plan.reason << "\n";
   const PlanState end = end_of(action);
   if (end != PlanState::kRunning && !o.detach) return follow(context, service, id, Until::kFinal, end);
   if (context.json) {

@@ -9,6 +9,8 @@
 namespace slipring::control {
 namespace {
 
+constexpr std::string_view kNoAnswer = "does not answer";
+
 constexpr const char* kJson = "application/json";
 
 // One segment of a path: everything but unreserved characters is escaped.
@@ -78,7 +80,7 @@ class ApiClient::Http {
     return {
         sent ? Code::kDeadlineExceeded : Code::kUnavailable,
         fmt::format("controller {}: {}", name_,
-                    sent ? "no answer in time, or the connection broke; the outcome is unknown" : "does not answer")};
+                    sent ? "no answer in time, or the connection broke; the outcome is unknown" : kNoAnswer)};
   }
 
   std::string name_;
@@ -88,6 +90,10 @@ class ApiClient::Http {
 
 ApiClient::ApiClient(std::unique_ptr<Http> http) : http_(std::move(http)) {}
 ApiClient::~ApiClient() = default;
+
+bool is_no_answer(const Error& error) {
+  return error.code == Code::kUnavailable && error.message.ends_with(kNoAnswer);
+}
 
 Result<std::unique_ptr<ApiClient>> ApiClient::make(const ApiClientOptions& options) {
   SLIPRING_ASSIGN(const HostPort address, parse_host_port(options.address));

@@ -47,4 +47,7 @@ class ApiClient final : public ControllerService {
   std::unique_ptr<Http> http_;
 };
 
+// Nobody answers at the API's address, as opposed to a controller that says that something is unavailable.
+bool is_no_answer(const Error& error);
+
 }  // namespace slipring::control

@@ -17,7 +17,6 @@ constexpr std::string_view kClusterKey = "cluster";
 constexpr uint64_t kSeedSample = 1000;
 constexpr uint64_t kSeedAtHomePercent = 99;
 // Finished plans whose notes can still be read.
-constexpr size_t kFinishedPlansKept = 16;
 
 // Every instance of a snapshot, of both sides of a plan, with the pool it belongs to.
 template <typename Visit>
@@ -256,17 +255,11 @@ std::vector<rebalance::RouterView> Leader::routers() {
 // Called on the runner's own thread, so somebody else has to end it.
 void Leader::plan_finished(const rebalance::PlanRecord& plan) {
   reaper_.submit([this, id = plan.id] {
-    std::shared_ptr<PlanRunner> done;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto it = runners_.find(id);
-      if (it == runners_.end()) return;
-      done = std::move(it->second);
-      runners_.erase(it);
-      finished_notes_[id] = done->notes(0, PlanRunner::kNotesMax);
-      if (finished_notes_.size() > kFinishedPlansKept) finished_notes_.erase(finished_notes_.begin());
-    }
-    done.reset();
+    const std::shared_ptr<PlanRunner> done = runner(id);
+    if (done == nullptr) return;
+    done->save_notes();
+    const std::lock_guard lock(mutex_);
+    runners_.erase(id);
   });
 }
 

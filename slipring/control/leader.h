@@ -4,6 +4,7 @@
 //   cluster              the cluster's id
 //   plan-id              the last plan number given out
 //   estimate/ID          what preflight expected of a plan
+//   events/ID            what has happened in a plan (plan_notes.h)
 //
 // Invariant: nothing is published or written without the lease; a router is enrolled before it hears anything.
 // Thread-safety: any thread.
@@ -166,7 +167,6 @@ class Leader final : public PlanHost {
   std::map<uint64_t, std::shared_ptr<PlanRunner>> runners_;             // open plans by id
   std::map<uint64_t, std::vector<MoveCount>> estimates_;                // by plan
   std::map<uint64_t, PlanHolds> holds_;                                 // by plan
-  std::map<uint64_t, std::vector<PlanNote>> finished_notes_;            // by plan, of this term
   std::optional<rebalance::AnnounceOpen> attempt_;                      // open now
   MonoTime attempt_since_{};
   std::vector<std::string> warnings_;

@@ -42,6 +42,17 @@ std::vector<MoveCount> decode_estimates(std::string_view bytes) {
   return in.done() ? estimates : std::vector<MoveCount>{};
 }
 
+// How far the old copies are behind their owners.
+std::string what_force_costs(const PlanView& view) {
+  if (view.rollback_available) return "the old copies are up to date: nothing is lost";
+  uint64_t dirty = 0;
+  for (const GroupView& group : view.groups) {
+    if (group.record.target_owns) dirty += group.progress.dirty;
+  }
+  return fmt::format("{}; the old copies lack {} keys that are known to have changed, and what was written since",
+                     view.rollback_reason, dirty);
+}
+
 bool has_instance(const Layout& layout, const Instance& instance) {
   return std::any_of(layout.nodes.begin(), layout.nodes.end(), [&](const Node& n) { return n.instance == instance; });
 }
@@ -395,7 +406,7 @@ Result<PlanDetail> Leader::plan(uint64_t id, const Page& moves) {
   detail.moves_total = r.moves.size();
   detail.hold_longest_us = r.hold_longest_us;
   detail.strays = r.strays;
-  for (PlanNote& note : notes_of(id, 0, PlanRunner::kNotesMax)) {
+  for (PlanNote& note : notes_of(id, 0, kPlanNotesMax)) {
     if (!note.alarm) continue;
     if (detail.alarms.size() == kAlarmsMax) detail.alarms.erase(detail.alarms.begin());
     detail.alarms.push_back(std::move(note.text));
@@ -410,9 +421,10 @@ Result<PlanDetail> Leader::plan(uint64_t id, const Page& moves) {
 // What is remembered of an open or a finished plan, from the note after `after` on.
 std::vector<PlanNote> Leader::notes_of(uint64_t id, uint64_t after, uint64_t limit) {
   if (const auto r = runner(id)) return r->notes(after, limit);
-  const std::lock_guard lock(mutex_);
-  const auto it = finished_notes_.find(id);
-  return it == finished_notes_.end() ? std::vector<PlanNote>() : it->second;
+  const auto record = parts_.store.get(plan_notes_key(id));
+  if (!record || !*record) return {};
+  const auto notes = decode_plan_notes((*record)->value);
+  return notes ? notes_after(*notes, after, limit) : std::vector<PlanNote>();
 }
 
 Result<std::vector<PlanEvent>> Leader::plan_events(uint64_t id, uint64_t after, uint64_t limit) {
@@ -437,11 +449,11 @@ Result<PlanSummary> Leader::act(uint64_t id, PlanAction action, bool force) {
                                                  rebalance::Order::kRollBack, rebalance::Order::kComplete,
                                                  rebalance::Order::kCancel};
   if (action == PlanAction::kRollback && force) {
-    const PlanView view = r->view();
-    for (const GroupView& group : view.groups) {
-      if (group.record.stage != rebalance::Stage::kNeedsDecision || !group.record.target_owns) continue;
-      SLIPRING_TRY(r->order(rebalance::Order::kDecideOther, group.record.index));
-    }
+    const PlanView before = r->view();
+    SLIPRING_TRY(r->order(rebalance::Order::kForceBack));
+    PlanSummary summary = report(r->view()).summary;
+    summary.reason = what_force_costs(before);
+    return summary;
   }
   SLIPRING_TRY(r->order(kOrders[static_cast<size_t>(action)]));
   return report(r->view()).summary;

@@ -56,7 +56,7 @@ Result<ClusterStatus> Leader::status() {
     }
   }
   for (const auto& r : open_runners()) {
-    for (const PlanNote& note : r->notes(0, PlanRunner::kNotesMax)) {
+    for (const PlanNote& note : r->notes(0, kPlanNotesMax)) {
       if (note.alarm && status.warnings.size() < 100) status.warnings.push_back(note.text);
     }
   }

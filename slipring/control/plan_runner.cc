@@ -25,6 +25,7 @@ using namespace rebalance;  // NOLINT: the runner speaks the machine's language 
 PlanRunner::PlanRunner(Revised<PlanRecord> plan, std::vector<Revised<GroupRecord>> groups, Parts parts,
                        PlanLimits limits)
     : parts_(std::move(parts)), id_(plan.value.id), machine_(std::move(plan), std::move(groups), limits) {
+  load_notes();
   publish_view();
   thread_ = std::thread([this] { drive(); });
 }
@@ -84,6 +85,7 @@ void PlanRunner::drive() {
   for (;;) {
     look_at_routers();
     publish_view();
+    save_notes_soon();
     std::deque<Input> inputs;
     {
       std::unique_lock lock(mutex_);
@@ -259,7 +261,45 @@ void PlanRunner::add_note(uint32_t group, bool alarm, std::string text) {
       group == kNoGroup ? std::string("-") : std::to_string(group), text);
   const std::lock_guard lock(mutex_);
   notes_.push_back({++last_note_, parts_.clock.wall_ms(), group, alarm, std::move(text)});
-  if (notes_.size() > kNotesMax) notes_.pop_front();
+  if (notes_.size() > kPlanNotesMax) notes_.pop_front();
+}
+
+void PlanRunner::load_notes() {
+  const auto record = parts_.store.get(plan_notes_key(id_));
+  if (!record || !*record) return;
+  auto notes = decode_plan_notes((*record)->value);
+  if (!notes) return log(LogLevel::kWarn, "plan", "plan {}: {}", id_, notes.error().message);
+  const std::lock_guard lock(mutex_);
+  notes_ = std::move(*notes);
+  if (!notes_.empty()) last_note_ = saved_note_ = notes_.back().sequence;
+}
+
+// On a task, so that no cutover waits for it; several notes are one write.
+void PlanRunner::save_notes_soon() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (saving_notes_ || saved_note_ == last_note_) return;
+    saving_notes_ = true;
+  }
+  tasks_.submit([this] {
+    save_notes();
+    const std::lock_guard lock(mutex_);
+    saving_notes_ = false;
+  });
+}
+
+void PlanRunner::save_notes() {
+  Transaction transaction;
+  uint64_t newest = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (saved_note_ == last_note_) return;
+    newest = last_note_;
+    transaction.writes.push_back({plan_notes_key(id_), encode(notes_)});
+  }
+  if (!parts_.host.commit(std::move(transaction))) return;  // tried again with the next view
+  const std::lock_guard lock(mutex_);
+  saved_note_ = std::max(saved_note_, newest);
 }
 
 // Rates over the last half second or more.
@@ -304,11 +344,7 @@ PlanView PlanRunner::view() const {
 
 std::vector<PlanNote> PlanRunner::notes(uint64_t after, size_t limit) const {
   const std::lock_guard lock(mutex_);
-  std::vector<PlanNote> out;
-  for (const PlanNote& note : notes_) {
-    if (note.sequence > after && out.size() < limit) out.push_back(note);
-  }
-  return out;
+  return notes_after(notes_, after, limit);
 }
 
 }  // namespace slipring::control

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "slipring/base/clock.h"
+#include "slipring/control/plan_notes.h"
 #include "slipring/control/task_pool.h"
 #include "slipring/coordination/metadata_store.h"
 #include "slipring/rebalance/copy_executor.h"
@@ -45,15 +46,6 @@ class PlanHost {
   virtual Status ensure_persisted(const Instance& instance, int64_t since_ms) = 0;
 };
 
-// One line of a plan's log.
-struct PlanNote {
-  uint64_t sequence = 0;
-  int64_t at_ms = 0;
-  uint32_t group = rebalance::kNoGroup;
-  bool alarm = false;
-  std::string text;
-};
-
 struct GroupView {
   rebalance::GroupRecord record;
   rebalance::CopyProgress progress;
@@ -74,8 +66,6 @@ struct PlanView {
 
 class PlanRunner {
  public:
-  static constexpr size_t kNotesMax = 10'000;  // older ones are dropped
-
   struct Parts {
     MetadataStore& store;
     StoreAdapter& adapter;
@@ -96,8 +86,10 @@ class PlanRunner {
   void withdraw_asked(uint64_t attempt);
 
   PlanView view() const;
-  // Notes with a sequence above `after`, oldest first.
+  // Notes with a sequence above `after`, oldest first; those of earlier controllers too.
   std::vector<PlanNote> notes(uint64_t after, size_t limit) const;
+  // Writes the notes that the store does not hold yet. The runner does so by itself, now and then.
+  void save_notes();
 
  private:
   struct OrderRequest {
@@ -130,6 +122,8 @@ class PlanRunner {
   // Runs on a task; its Status answers the action with this id.
   void run_task(uint64_t id, std::function<Status()> task);
   void add_note(uint32_t group, bool alarm, std::string text);
+  void load_notes();
+  void save_notes_soon();
   void publish_view();
   rebalance::KeyFilter filter_of(uint32_t group) const;
   rebalance::Now now() const { return {parts_.clock.now(), parts_.clock.wall_ms()}; }
@@ -158,6 +152,8 @@ class PlanRunner {
   PlanView view_;
   std::deque<PlanNote> notes_;
   uint64_t last_note_ = 0;
+  uint64_t saved_note_ = 0;
+  bool saving_notes_ = false;
 
   TaskPool tasks_{4};
   std::thread thread_;

@@ -70,6 +70,7 @@ struct PlanOptions {
   uint32_t hold_max_ms = 2'000;
   uint32_t attempts_max = 5;
   uint64_t key_bytes_max = 8u << 20;  // a larger key stops its move
+  int64_t unreachable_ms = 30'000;    // an owner that does not answer for this long after a commit needs a decision
   bool accept_weaker = false;         // persistence and replicas of a target may be weaker than the source's
   bool serial_slices = false;         // a slice starts when the ones before it are cleaned up
 

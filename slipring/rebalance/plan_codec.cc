@@ -63,6 +63,7 @@ void put(ByteWriter& out, const PlanOptions& o) {
   out.u32(o.hold_max_ms);
   out.u32(o.attempts_max);
   out.u64(o.key_bytes_max);
+  out.i64(o.unreachable_ms);
   out.u8(o.accept_weaker);
   out.u8(o.serial_slices);
 }
@@ -76,6 +77,7 @@ PlanOptions get_options(ByteReader& in) {
   o.hold_max_ms = in.u32();
   o.attempts_max = in.u32();
   o.key_bytes_max = in.u64();
+  o.unreachable_ms = in.i64();
   o.accept_weaker = get_bool(in);
   o.serial_slices = get_bool(in);
   return o;

@@ -142,6 +142,7 @@ void State::ensure_copy(uint32_t g) {
   if (group.copy != Copy::kNone || now.mono < group.retry_at) return;
   group.copy = Copy::kFencing;
   group.waiting.clear();
+  group.fencing_from = last_id + 1;
   for (Peer p = 0; p <= rec(g).moves.size(); ++p) {
     group.waiting.insert(++last_id);
     out->push_back(FenceTerms{last_id, instance(rec(g), p)});
@@ -156,7 +157,7 @@ void State::on_fenced_terms(uint32_t g, const Done& e) {
     group.copy = Copy::kNone;
     group.retry_at = now.mono + Millis(limits.retry_ms);
     if (group.trouble.empty()) group.trouble_since = now.mono;
-    group.trouble[kSource].message = e.message;
+    group.trouble[static_cast<Peer>(e.id - group.fencing_from)].message = e.message;
     return;
   }
   if (!group.waiting.empty()) return;
@@ -269,7 +270,7 @@ void State::watch_trouble(uint32_t g) {
     trouble.fencing = ++last_id;
     out->push_back(FenceTerms{last_id, instance(rec(g), peer)});
   }
-  if (group.trouble.empty() || now.mono < group.trouble_since + Millis(limits.unreachable_ms)) return;
+  if (group.trouble.empty() || now.mono < group.trouble_since + Millis(plan.value.options.unreachable_ms)) return;
   give_up_waiting(g, fmt::format("a server does not answer: {}", group.trouble.begin()->second.message));
 }
 

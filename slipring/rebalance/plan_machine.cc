@@ -30,6 +30,8 @@ std::string_view order_name(Order order) {
       return "decide other";
     case Order::kDecideMerge:
       return "decide merge";
+    case Order::kForceBack:
+      return "rollback --force";
   }
   return "unknown";
 }
@@ -40,7 +42,7 @@ std::vector<Order> orders_leaving(Stage stage) {
     case Stage::kCancelled:
       return {};
     case Stage::kNeedsDecision:
-      return {Order::kDecideOwner, Order::kDecideOther, Order::kDecideMerge};
+      return {Order::kDecideOwner, Order::kDecideOther, Order::kDecideMerge, Order::kForceBack};
     case Stage::kStopped:
       return {Order::kResume, Order::kRollBack, Order::kCancel, Order::kComplete};
     case Stage::kGrace:
@@ -93,6 +95,8 @@ Status State::order(Order order, uint32_t g) {
       return set_goal(order, Goal::kCancel);
     case Order::kComplete:
       return set_goal(order, Goal::kComplete);
+    case Order::kForceBack:
+      return force_back();
     case Order::kDecideOwner:
     case Order::kDecideOther:
     case Order::kDecideMerge:
@@ -101,9 +105,40 @@ Status State::order(Order order, uint32_t g) {
   return {};
 }
 
-Status State::set_goal(Order order, Goal goal) {
+Status State::force_back() {
+  std::set<uint32_t> forced;
   for (uint32_t i = 0; i < groups.size(); ++i) {
-    if (rec(i).stage == Stage::kNeedsDecision) {
+    if (target_is_lost(i)) forced.insert(i);
+  }
+  if (run && forced.count(run->group) > 0) withdraw("rollback --force was ordered", false);
+  SLIPRING_TRY(set_goal(Order::kForceBack, Goal::kRollBack, forced));
+  for (const uint32_t i : forced) {
+    note(i, fmt::format("taken back by force: {} takes over with what it holds", rec(i).source.address));
+    save_group(i, [](GroupRecord& r) {
+      if (!r.target_owns || is_final(r.stage)) return;
+      r.force = true;
+      r.merge = false;
+      r.attempts = 0;
+      r.reason.clear();
+      r.changed_server = kNoServer;
+      r.stage = Stage::kRollingBack;
+    });
+  }
+  return {};
+}
+
+// Its owner does not answer, or its copy back has ended: there is nothing to wait for.
+bool State::target_is_lost(uint32_t g) const {
+  const GroupRecord& r = groups[g].record.value;
+  if (!r.target_owns || is_final(r.stage)) return false;
+  if (r.stage == Stage::kNeedsDecision || r.stage == Stage::kStopped) return true;
+  const auto& trouble = groups[g].trouble;
+  return std::any_of(trouble.begin(), trouble.end(), [](const auto& peer) { return peer.first != kSource; });
+}
+
+Status State::set_goal(Order order, Goal goal, const std::set<uint32_t>& forced) {
+  for (uint32_t i = 0; i < groups.size(); ++i) {
+    if (rec(i).stage == Stage::kNeedsDecision && forced.count(i) == 0) {
       return refused(order,
                      fmt::format("move {} needs a decision first: {}", rec(i).moves.front().move, rec(i).reason));
     }
@@ -121,6 +156,7 @@ Status State::set_goal(Order order, Goal goal) {
       group.cleanup = CleanupStep::kNone;
       group.waiting.clear();
     }
+    if (forced.count(i) > 0) continue;
     const GroupRecord& r = rec(i);
     // The later order counts; without the forced flip the server's change asks for a decision again.
     if (turns && r.force) save_group(i, [](GroupRecord& next) { next.force = false; });

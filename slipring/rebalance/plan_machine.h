@@ -169,6 +169,9 @@ enum class Order : uint8_t {
   kDecideOwner = 5,
   kDecideOther = 6,
   kDecideMerge = 7,
+  // As kRollBack, but the source's copy is taken as it is, with what was written meanwhile lost, for the moves whose
+  // target does not answer, has stopped or needs a decision.
+  kForceBack = 8,
 };
 std::string_view order_name(Order order);
 // The orders that leave a stage; never empty for a stage that is not final.
@@ -179,7 +182,6 @@ struct PlanLimits {
   int64_t backoff_ms = 250;  // after the first failed attempt; doubles
   int64_t backoff_max_ms = 8'000;
   int64_t ack_wait_ms = 0;          // 0: the plan's hold_bound_ms
-  int64_t unreachable_ms = 30'000;  // an owner that does not answer for this long after a commit needs a decision
 };
 
 class PlanMachine {

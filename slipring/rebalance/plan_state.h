@@ -47,6 +47,7 @@ struct PlanMachine::State {
     std::string not_ready;  // why
     CleanupStep cleanup = CleanupStep::kNone;
     std::set<uint64_t> waiting;  // ids of the step's actions
+    uint64_t fencing_from = 0;   // id of the source's FenceTerms; the targets' follow
     std::map<Peer, Trouble> trouble;
     MonoTime trouble_since{};
     MonoTime retry_at{};             // of starting to copy, and of cleanup
@@ -161,7 +162,9 @@ struct PlanMachine::State {
   void note(uint32_t g, std::string text) { out->push_back(Note{g, std::move(text)}); }
   Status order(Order order, uint32_t g);
   Status order_decision(Order order, uint32_t g);
-  Status set_goal(Order order, Goal goal);
+  Status set_goal(Order order, Goal goal, const std::set<uint32_t>& forced = {});
+  Status force_back();
+  bool target_is_lost(uint32_t g) const;
 
   Revised<PlanRecord> plan;
   std::vector<Group> groups;

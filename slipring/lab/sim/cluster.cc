@@ -162,6 +162,7 @@ void Cluster::write_records() {
   plan.old_layout = before_;
   plan.next_layout = after_;
   plan.options.grace_ms = grace_ms_;
+  plan.options.unreachable_ms = 6'000;
   plan.options.attempts_max = 1 + static_cast<uint32_t>(world_.random.below(5));
   std::set<MoveOwner, bool (*)(const MoveOwner&, const MoveOwner&)> pairs([](const MoveOwner& a, const MoveOwner& b) {
     return std::tie(a.source, a.target, a.slice) < std::tie(b.source, b.target, b.slice);

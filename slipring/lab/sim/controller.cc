@@ -158,9 +158,7 @@ void Controller::on_loaded(const std::vector<Record>& records) {
     }
   }
   loaded_ = true;
-  PlanLimits limits;
-  limits.unreachable_ms = 6'000;
-  machine_ = std::make_unique<PlanMachine>(std::move(plan), std::move(groups), limits);
+  machine_ = std::make_unique<PlanMachine>(std::move(plan), std::move(groups));
   perform(machine_->start({world.mono(), world.clock().wall_ms()}));
 }
 
