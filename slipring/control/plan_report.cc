@@ -181,7 +181,7 @@ MoveStage move_stage(const PlanRecord& plan, const GroupRecord& group) {
     case Stage::kStopped:
       return MoveStage::kStopped;
     case Stage::kCancelled:
-      return plan.goal == Goal::kRollBack ? MoveStage::kRolledBack : MoveStage::kCancelled;
+      return plan.goal == Goal::kCancel ? MoveStage::kCancelled : MoveStage::kRolledBack;
   }
   return MoveStage::kWaiting;
 }
@@ -208,8 +208,8 @@ PlanState plan_state(const PlanView& view) {
   if (any(Stage::kNeedsDecision)) return PlanState::kNeedsDecision;
   if (any(Stage::kStopped)) return PlanState::kStopped;
   if (view.plan.paused) return PlanState::kPaused;
-  if (view.plan.goal == Goal::kRollBack) return PlanState::kRollingBack;
   if (view.plan.goal == Goal::kCancel) return PlanState::kCancelling;
+  if (rebalance::goes_back(view.plan.goal)) return PlanState::kRollingBack;
   if (all_in(Stage::kCleanup, Stage::kDone)) return PlanState::kCompleting;
   if (all_in(Stage::kGrace, Stage::kGrace)) return PlanState::kGrace;
   return PlanState::kRunning;

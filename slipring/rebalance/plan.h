@@ -25,11 +25,16 @@ namespace slipring::rebalance {
 
 // The operator's intent for a whole plan.
 enum class Goal : uint8_t {
-  kForward = 0,   // cut over, wait out the grace time, clean up
-  kComplete = 1,  // as kForward, without waiting
-  kRollBack = 2,  // give ownership back, remove the copies
-  kCancel = 3,    // the same, and end with strays where a target is gone
+  kForward = 0,    // cut over, wait out the grace time, clean up
+  kComplete = 1,   // as kForward, without waiting
+  kRollBack = 2,   // give ownership back, remove the copies
+  kCancel = 3,     // the same, and end with strays where a target is gone
+  kForceBack = 4,  // as kRollBack, but what cannot be reached is left behind as with kCancel
 };
+
+constexpr bool goes_back(Goal goal) {
+  return goal == Goal::kRollBack || goal == Goal::kCancel || goal == Goal::kForceBack;
+}
 
 // Where a group is. The owner is the source until the commit of a cutover, the target after it
 // (GroupRecord::target_owns).
@@ -144,7 +149,8 @@ struct GroupRecord {
   uint64_t strays = 0;    // keys left on the side that does not own them
   bool merge = false;     // decided: what the owner lacks is copied to it first
   bool force = false;     // decided: the other side becomes the owner as it is
-  // Of kNeedsDecision: the server that is another process than before (as in `identities`); kNoServer: one does not answer.
+  // Of kNeedsDecision: the server that is another process than before (as in `identities`); kNoServer: one does not
+  // answer.
   uint32_t changed_server = kNoServer;
   int64_t grace_ends_at_ms = 0;
   int64_t committed_at_ms = 0;

@@ -190,7 +190,7 @@ Result<PlanRecord> decode_plan(std::string_view bytes) {
   r.title = in.str(kTextBytesMax);
   r.options = get_options(in);
   r.state = get_enum(in, PlanState::kCancelled);
-  r.goal = get_enum(in, Goal::kCancel);
+  r.goal = get_enum(in, Goal::kForceBack);
   r.paused = get_bool(in);
   r.group_count = in.u32();
   r.created_at_ms = in.i64();

@@ -284,7 +284,8 @@ void State::give_up_waiting(uint32_t g, const std::string& reason) {
     if (r.target_owns) on_owner_changed(g, kNoServer, reason);
     return;
   }
-  if (plan.value.goal != Goal::kCancel) return on_copy_stopped(g, reason);
+  const bool leaves_behind = plan.value.goal == Goal::kCancel || plan.value.goal == Goal::kForceBack;
+  if (!leaves_behind) return on_copy_stopped(g, reason);
   stop_copy(g);
   save_group(g, [reason](GroupRecord& next) {
     next.stage = next.target_owns ? Stage::kDone : Stage::kCancelled;
@@ -422,9 +423,9 @@ void State::write_end(Snapshot snapshot, uint64_t epoch_revision) {
   Operation op;
   op.build = [this, next, closed, epoch_revision] {
     *closed = plan.value;
-    closed->state = plan.value.goal == Goal::kRollBack ? PlanState::kRolledBack
-                    : plan.value.goal == Goal::kCancel ? PlanState::kCancelled
-                                                       : PlanState::kCompleted;
+    closed->state = plan.value.goal == Goal::kCancel        ? PlanState::kCancelled
+                    : rebalance::goes_back(plan.value.goal) ? PlanState::kRolledBack
+                                                            : PlanState::kCompleted;
     closed->finished_at_ms = now.wall_ms;
     return close_plan_transaction(plan, epoch_revision, *next, *closed);
   };

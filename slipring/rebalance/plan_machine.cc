@@ -111,7 +111,7 @@ Status State::force_back() {
     if (target_is_lost(i)) forced.insert(i);
   }
   if (run && forced.count(run->group) > 0) withdraw("rollback --force was ordered", false);
-  SLIPRING_TRY(set_goal(Order::kForceBack, Goal::kRollBack, forced));
+  SLIPRING_TRY(set_goal(Order::kForceBack, Goal::kForceBack, forced));
   for (const uint32_t i : forced) {
     note(i, fmt::format("taken back by force: {} takes over with what it holds", rec(i).source.address));
     save_group(i, [](GroupRecord& r) {
@@ -143,7 +143,7 @@ Status State::set_goal(Order order, Goal goal, const std::set<uint32_t>& forced)
                      fmt::format("move {} needs a decision first: {}", rec(i).moves.front().move, rec(i).reason));
     }
   }
-  const bool turns = goes_back() != (goal == Goal::kRollBack || goal == Goal::kCancel);
+  const bool turns = goes_back() != rebalance::goes_back(goal);
   if (run && turns) withdraw(fmt::format("{} was ordered", order_name(order)), false);
   save_plan([goal](PlanRecord& p) {
     p.goal = goal;

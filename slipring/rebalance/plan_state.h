@@ -156,7 +156,7 @@ struct PlanMachine::State {
   // Performs one event with everything that follows from it.
   PlanActions step(Now at, const std::function<void(State&)>& event);
   bool finished() const { return plan.value.state != PlanState::kOpen; }
-  bool goes_back() const { return plan.value.goal == Goal::kRollBack || plan.value.goal == Goal::kCancel; }
+  bool goes_back() const { return rebalance::goes_back(plan.value.goal); }
   GroupRecord& rec(uint32_t g) { return groups[g].record.value; }
   const GroupRecord& rec(uint32_t g) const { return groups[g].record.value; }
   void note(uint32_t g, std::string text) { out->push_back(Note{g, std::move(text)}); }

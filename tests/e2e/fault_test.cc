@@ -168,5 +168,32 @@ TEST_F(Faults, ATargetThatComesBackEmptyInGraceNeedsADecisionAndTheSourcesCopyIs
   expect_whole();
 }
 
+TEST_F(Faults, ATargetThatDiesInGraceIsTakenBackByForce) {
+  ClusterOptions options;
+  options.move = "unreachable = \"1s\"\n";
+  make(options);
+  const uint64_t plan = cluster_->start(join());
+  ASSERT_TRUE(cluster_->reaches(plan, PlanState::kGrace));
+  cluster_->server(4).kill();
+  // Nobody else can say what n4 held, so an ordinary rollback does not end.
+  ASSERT_TRUE(eventually(60, [&] {
+    const auto summary = cluster_->detail(plan).summary;
+    return summary.state == PlanState::kNeedsDecision || !summary.rollback.available;
+  }));
+  const auto forced = cluster_->controller().act(plan, control::PlanAction::kRollback, true);
+  ASSERT_TRUE(forced) << forced.error().message;
+  EXPECT_THAT(forced->reason, ::testing::HasSubstr("the old copies lack")) << forced->reason;
+  ASSERT_TRUE(cluster_->reaches(plan, PlanState::kRolledBack, 90)) << cluster_->log("c1");
+  expect_whole();
+  // What has happened can be read after a restart.
+  cluster_->controller_process().kill();
+  cluster_->start_controller(1);
+  const auto events = cluster_->controller().plan_events(plan, 0, 1000);
+  ASSERT_TRUE(events) << events.error().message;
+  std::string told;
+  for (const auto& event : *events) told += event.text + "\n";
+  EXPECT_THAT(told, ::testing::AllOf(::testing::HasSubstr("copied once"), ::testing::HasSubstr("taken back by force")));
+}
+
 }  // namespace
 }  // namespace slipring::testing
