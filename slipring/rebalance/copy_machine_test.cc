@@ -66,18 +66,9 @@ struct ActionText {
   std::string operator()(const PeerTrouble& a) const { return fmt::format("REPORT trouble {} {}", a.peer, a.message); }
 };
 
-class CopyInterpreter {
- public:
-  Result<std::vector<std::string>> operator()(const std::vector<std::string>& words) {
-    lines_.clear();
-    words_ = words;
-    if (words_.empty()) return fail(Code::kInvalidArgument, "empty event");
-    SLIPRING_TRY(perform(words_[0]));
-    return lines_;
-  }
-
+class CopyInterpreter final : public ScenarioInterpreter {
  private:
-  Status perform(const std::string& what) {
+  Status perform(const std::string& what) override {
     if (what == "start") return start();
     if (!machine_) return fail(Code::kInvalidArgument, "start comes first");
     if (what == "opened") return opened();
@@ -134,8 +125,8 @@ class CopyInterpreter {
     for (size_t i = 1; i < words_.size(); ++i) done.keys[0].push(words_[i]);
     return feed(std::move(done));
   }
-  // "answer" alone: all is present and equal. Otherwise one word a key: "-" absent, "!" too big, "~" unread, "-+" and the like for
-  // the two sides of a comparison, "!=" different.
+  // "answer" alone: all is present and equal. Otherwise one word a key: "-" absent, "!" too big, "~" unread, "-+" and
+  // the like for the two sides of a comparison, "!=" different.
   Status answer() {
     if (requests_.empty()) return fail(Code::kInvalidArgument, "nothing is asked");
     const CopyAction request = std::move(requests_.front());
@@ -201,7 +192,6 @@ class CopyInterpreter {
     return e;
   }
   Peer peer() const { return static_cast<Peer>(std::stoul(word(1, "0"))); }
-  std::string word(size_t i, const std::string& otherwise) const { return i < words_.size() ? words_[i] : otherwise; }
   Status feed(CopyEvent event) {
     note(machine_->on(std::move(event), now_));
     return {};
@@ -223,18 +213,14 @@ class CopyInterpreter {
   std::optional<CopyMachine> machine_;
   Now now_{MonoTime(Millis(1'000)), 1'000'000};
   std::map<Peer, std::string> runs_;  // the process that answers
-  std::vector<std::string> words_;
-  std::vector<std::string> lines_;
   std::deque<Barrier> barriers_;
   std::deque<Scan> scans_;
   std::deque<CopyAction> requests_;
 };
 
 TEST(CopyMachine, FollowsItsGoldenScenarios) {
-  const auto ran = run_scenarios(std::string(SLIPRING_SOURCE_DIR) + "/slipring/rebalance/testdata", "copy_", [] {
-    const auto interpreter = std::make_shared<CopyInterpreter>();
-    return [interpreter](const std::vector<std::string>& words) { return (*interpreter)(words); };
-  });
+  const auto ran = run_scenarios(std::string(SLIPRING_SOURCE_DIR) + "/slipring/rebalance/testdata", "copy_",
+                                 [] { return std::make_unique<CopyInterpreter>(); });
   ASSERT_TRUE(ran) << ran.error().to_string();
   EXPECT_GE(*ran, 9u);
 }

@@ -105,23 +105,16 @@ struct ActionText {
     return fmt::format("start_copy {}{}{}", a.group, a.spec.target_owns ? " back" : "",
                        a.spec.sweep_only ? " sweep_only" : "");
   }
-  std::string operator()(const TellCopy& a) const { return fmt::format("tell {} {}", a.group, command_name(a.command)); }
+  std::string operator()(const TellCopy& a) const {
+    return fmt::format("tell {} {}", a.group, command_name(a.command));
+  }
   std::string operator()(const StopCopy& a) const { return fmt::format("stop_copy {}", a.group); }
   std::string operator()(const Note& a) const { return "note: " + a.text; }
 };
 
-class PlanInterpreter {
- public:
-  Result<std::vector<std::string>> operator()(const std::vector<std::string>& words) {
-    lines_.clear();
-    words_ = words;
-    if (words_.empty()) return fail(Code::kInvalidArgument, "empty event");
-    SLIPRING_TRY(perform(words_[0]));
-    return lines_;
-  }
-
+class PlanInterpreter final : public ScenarioInterpreter {
  private:
-  Status perform(const std::string& what) {
+  Status perform(const std::string& what) override {
     if (what == "open") return open();
     if (what == "start") return start();
     if (!machine_) return fail(Code::kInvalidArgument, "start comes first");
@@ -220,9 +213,9 @@ class PlanInterpreter {
     return feed(PlanTick{});
   }
   Status order() {
-    constexpr Order kAll[] = {Order::kPause,  Order::kResume,      Order::kRollBack,    Order::kComplete,
-                              Order::kCancel, Order::kDecideOwner, Order::kDecideOther, Order::kDecideMerge,
-                              Order::kForceBack};
+    constexpr Order kAll[] = {Order::kPause,       Order::kResume,      Order::kRollBack,
+                              Order::kComplete,    Order::kCancel,      Order::kDecideOwner,
+                              Order::kDecideOther, Order::kDecideMerge, Order::kForceBack};
     std::string name = word(1, "");
     if (name == "decide" || name == "rollback") name += words_.size() > 2 ? " " + words_[2] : "";
     for (const Order order : kAll) {
@@ -262,7 +255,6 @@ class PlanInterpreter {
     const auto open = machine_->open_attempt();
     return open ? open->number : 0;
   }
-  std::string word(size_t i, const std::string& otherwise) const { return i < words_.size() ? words_[i] : otherwise; }
   Status feed(PlanEvent event) {
     note(machine_->on(std::move(event), now_));
     return {};
@@ -303,17 +295,13 @@ class PlanInterpreter {
   Records store_;
   std::optional<PlanMachine> machine_;
   Now now_{MonoTime(Millis(1'000)), 1'000'000};
-  std::vector<std::string> words_;
-  std::vector<std::string> lines_;
   std::deque<uint64_t> waiting_;  // ids of actions on servers
   std::deque<std::string> faults_;
 };
 
 TEST(PlanMachine, FollowsItsGoldenScenarios) {
-  const auto ran = run_scenarios(std::string(SLIPRING_SOURCE_DIR) + "/slipring/rebalance/testdata", "plan_", [] {
-    const auto interpreter = std::make_shared<PlanInterpreter>();
-    return [interpreter](const std::vector<std::string>& words) { return (*interpreter)(words); };
-  });
+  const auto ran = run_scenarios(std::string(SLIPRING_SOURCE_DIR) + "/slipring/rebalance/testdata", "plan_",
+                                 [] { return std::make_unique<PlanInterpreter>(); });
   ASSERT_TRUE(ran) << ran.error().to_string();
   EXPECT_GE(*ran, 9u);
 }

@@ -181,7 +181,9 @@ TEST(Transactions, OpeningAPlanNeedsAPoolWithoutOne) {
   const Transaction t = open_plan_transaction({snapshot(), 3}, plan_record(), make_groups(9, moves()), snapshot());
   EXPECT_TRUE(expects(t, open_plan_key("p"), 0));
   for (const Transaction::Write& write : t.writes) {
-    if (write.key == open_plan_key("p")) EXPECT_EQ(decode_open_plan(*write.value).value(), 9u);
+    if (write.key == open_plan_key("p")) {
+      EXPECT_EQ(decode_open_plan(*write.value).value(), 9u);
+    }
   }
   EXPECT_EQ(decode_open_plan("9").error().code, Code::kDataLoss);
   EXPECT_EQ(decode_open_plan(std::string(8, '\0')).error().code, Code::kDataLoss);

@@ -40,7 +40,7 @@ Status check_actions(const std::string& at, const std::vector<std::string>& got,
   return {};
 }
 
-Status run_file(const std::string& path, const Interpreter& interpret, bool update) {
+Status run_file(const std::string& path, ScenarioInterpreter& interpreter, bool update) {
   SLIPRING_ASSIGN(const std::vector<std::string> lines, lines_of(path));
   std::vector<std::string> written;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -50,7 +50,7 @@ Status run_file(const std::string& path, const Interpreter& interpret, bool upda
     std::vector<std::string> want;
     for (size_t j = i + 1; j < lines.size() && starts(lines[j], '<'); ++j) want.push_back(lines[j].substr(2));
     const std::string at = fmt::format("{}:{}", path, i + 1);
-    const auto got = interpret(words_of(lines[i].substr(1)));
+    const auto got = interpreter.run(words_of(lines[i].substr(1)));
     if (!got && !update) return fail_in(at, got.error());
     if (!got) written.push_back("< ERROR " + got.error().message);
     if (!got) continue;
@@ -66,7 +66,7 @@ Status run_file(const std::string& path, const Interpreter& interpret, bool upda
 }  // namespace
 
 Result<size_t> run_scenarios(const std::string& directory, const std::string& prefix,
-                             const std::function<Interpreter()>& make) {
+                             const std::function<std::unique_ptr<ScenarioInterpreter>()>& make) {
   const bool update = std::getenv("SLIPRING_GOLDEN_UPDATE") != nullptr;
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -74,8 +74,16 @@ Result<size_t> run_scenarios(const std::string& directory, const std::string& pr
     if (name.rfind(prefix, 0) == 0) paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
-  for (const std::string& path : paths) SLIPRING_TRY(run_file(path, make(), update));
+  for (const std::string& path : paths) SLIPRING_TRY(run_file(path, *make(), update));
   return paths.size();
+}
+
+Result<std::vector<std::string>> ScenarioInterpreter::run(const std::vector<std::string>& words) {
+  lines_.clear();
+  words_ = words;
+  if (words_.empty()) return fail(Code::kInvalidArgument, "empty event");
+  SLIPRING_TRY(perform(words_[0]));
+  return lines_;
 }
 
 }  // namespace slipring::rebalance
