@@ -1,10 +1,12 @@
-# slipring_module(path [HOT] [DEPS module...] [LIBS target...])
+# slipring_module(path [HOT] [FUZZED] [ALONE file...] [DEPS module...] [LIBS target...])
 # A module is a folder below slipring/: every *.cc in it is its library, every *_test.cc and *_prop_test.cc one test
 # program (named after the folder), every *_bench.cc one benchmark program. A folder that does not exist yet is an
 # empty module. MODULE_test.cc files find their data through SLIPRING_SOURCE_DIR.
 # HOT: its tests compute for long, so it is optimised even where the build is a quick one for tests (sanitizers).
+# ALONE: sources that are not compiled in one batch with others (SLIPRING_UNITY): a batch has each name once.
+# FUZZED: a fuzzer sees which of its branches an input takes.
 function(slipring_module path)
-  cmake_parse_arguments(M "HOT" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(M "HOT;FUZZED" "" "ALONE;DEPS;LIBS" ${ARGN})
   string(REPLACE "/" "_" name ${path})
   set(dir ${CMAKE_SOURCE_DIR}/slipring/${path})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
@@ -14,11 +16,18 @@ function(slipring_module path)
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|/main)\\.cc$")
 
+  foreach(file ${M_ALONE})
+    set_property(SOURCE ${dir}/${file} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
   if(sources)
     add_library(slipring_${name} STATIC ${sources})
     set(kind PUBLIC)
     if(M_HOT AND SLIPRING_SANITIZE)
       target_compile_options(slipring_${name} PRIVATE -O1)
+    endif()
+    if(M_FUZZED AND SLIPRING_FUZZ)
+      target_compile_options(slipring_${name} PRIVATE -fsanitize=fuzzer-no-link)
+    elseif(M_HOT AND SLIPRING_SANITIZE)
       slipring_precompile(slipring_${name} hot)
     else()
       slipring_precompile(slipring_${name} library)

@@ -20,14 +20,17 @@ if(LLD_PROGRAM)
   add_link_options(-fuse-ld=lld)
 endif()
 
-set(slipring_sanitize "${SLIPRING_SANITIZE}")
-if(SLIPRING_FUZZ)
-  list(APPEND slipring_sanitize fuzzer-no-link)
-  string(REPLACE ";" "," slipring_sanitize "${slipring_sanitize}")
+if(SLIPRING_SANITIZE)
+  add_compile_options(-fsanitize=${SLIPRING_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${SLIPRING_SANITIZE})
 endif()
-if(slipring_sanitize)
-  add_compile_options(-fsanitize=${slipring_sanitize} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
-  add_link_options(-fsanitize=${slipring_sanitize})
+
+# Sources in batches, each compiled as one (continuous integration): headers are read and templates instantiated once a
+# batch. Off for daily work, where a change of one file compiles that file.
+option(SLIPRING_UNITY "compile sources in batches" OFF)
+if(SLIPRING_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
 endif()
 
 # Precompiled headers for builds from nothing (continuous integration): what most sources include is read once. Off for

@@ -9,7 +9,7 @@
 namespace slipring {
 namespace {
 
-class SecretFile : public testing::Test {
+class SecretFile : public ::testing::Test {
  protected:
   SecretFile() {
     char name[] = "/tmp/slipring-secret-XXXXXX";

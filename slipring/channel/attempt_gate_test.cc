@@ -26,7 +26,7 @@ AttemptClosed committed(uint64_t attempt, uint64_t epoch) {
 }
 
 // A router with generation 7 that serves by epoch 5 and is connected to a leader of term 3.
-class GateTest : public testing::Test {
+class GateTest : public ::testing::Test {
  protected:
   GateTest() {
     welcome(3, 7);

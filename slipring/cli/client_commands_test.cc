@@ -18,7 +18,7 @@ namespace {
 using namespace slipring::control;
 using nlohmann::json;
 
-class ClientCommands : public testing::Test {
+class ClientCommands : public ::testing::Test {
  protected:
   ClientCommands() {
     char name[] = "/tmp/slipring-cli-XXXXXX";

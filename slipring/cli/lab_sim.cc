@@ -10,7 +10,7 @@ namespace slipring::cli {
 
 namespace {
 
-struct Options {
+struct SimOptions {
   uint64_t seed = 1;
   uint64_t seeds = 1;
   std::string variant = "none";
@@ -18,7 +18,7 @@ struct Options {
   bool coverage = false;
 };
 
-Exit run(const Options& options, Console& console) {
+Exit run(const SimOptions& options, Console& console) {
   const auto variant = lab::parse_variant(options.variant);
   if (!variant) {
     console.err << "error: --variant " << options.variant << ": not known; one of none";
@@ -50,7 +50,7 @@ void add_lab(CLI::App& root, Context& context) {
   CLI::App* lab = add_group(root, "lab", "Simulations and analyses; they touch no server");
   CLI::App* sim = add_command(*lab, "sim", "Run the move's protocol in a simulated cluster with faults",
                               "slipring lab sim --seed 7 --trace");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimOptions>();
   sim->add_option("--seed", options->seed, "the run, or the first of several");
   sim->add_option("--seeds", options->seeds, "how many runs, each with the next seed")
       ->check(CLI::Range(1, 10'000'000));

@@ -229,7 +229,7 @@ void add_weight(CLI::App& group, Context& context) {
   });
 }
 
-void add_list(CLI::App& group, Context& context) {
+void add_node_list(CLI::App& group, Context& context) {
   CLI::App* command = add_command(group, "list", "List the nodes of a pool", "slipring node list --json");
   const auto api = std::make_shared<ApiOptions>();
   add_api_options(*command, context, *api);
@@ -247,7 +247,7 @@ void add_list(CLI::App& group, Context& context) {
 
 void add_node(CLI::App& root, Context& context) {
   CLI::App* group = add_group(root, "node", "List nodes, add, remove and weigh them while requests go on");
-  add_list(*group, context);
+  add_node_list(*group, context);
   add_add(*group, context);
   add_remove(*group, context);
   add_weight(*group, context);

@@ -6,8 +6,8 @@
 namespace slipring::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string error_of(const Result<std::vector<Member>>& nodes) {
   return nodes ? "none" : nodes.error().message;

@@ -60,7 +60,7 @@ std::shared_ptr<PlanCommand> on_plan(CLI::App& command, Context& context, PlanUs
 // ---- looking
 // ---------------------------------------------------------------------------------------------------------
 
-void add_list(CLI::App& group, Context& context) {
+void add_plan_list(CLI::App& group, Context& context) {
   CLI::App* command = add_command(group, "list", "List open and finished plans, newest first", "slipring plan list");
   const auto api = std::make_shared<ApiOptions>();
   add_api_options(*command, context, *api);
@@ -211,7 +211,7 @@ void add_decide(CLI::App& group, Context& context) {
 
 void add_plan(CLI::App& root, Context& context) {
   CLI::App* group = add_group(root, "plan", "Look at plans, follow them, pause, take back or complete them");
-  add_list(*group, context);
+  add_plan_list(*group, context);
   add_show(*group, context);
   add_wait(*group, context);
   add_action(*group, context, PlanAction::kPause,

@@ -14,7 +14,7 @@
 namespace slipring::cli {
 namespace {
 
-class Processes : public testing::Test {
+class Processes : public ::testing::Test {
  protected:
   Processes() {
     char name[] = "/tmp/slipring-process-XXXXXX";

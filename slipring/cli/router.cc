@@ -17,7 +17,7 @@
 namespace slipring::cli {
 namespace {
 
-void add_list(CLI::App& group, Context& context) {
+void add_router_list(CLI::App& group, Context& context) {
   CLI::App* command = add_command(group, "list", "List the routers and the epoch each is on", "slipring router list");
   const auto api = std::make_shared<ApiOptions>();
   add_api_options(*command, context, *api);
@@ -102,7 +102,7 @@ void add_router(CLI::App& root, Context& context) {
   const auto path = std::make_shared<std::string>();
   group->add_option("--config", *path, "run a router: TOML file with [router]");
   add_log_level_option(*group);
-  add_list(*group, context);
+  add_router_list(*group, context);
   add_forget(*group, context);
   on_run(*group, context, [&context, path] { return run_router(context, *path); });
 }

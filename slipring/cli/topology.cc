@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBackupBytesMax = 64u << 20;
 
-struct Options {
+struct FileOptions {
   ApiOptions api;
   std::string file;
 };
@@ -61,7 +61,7 @@ Result<Exit> do_import(Context& context, control::ControllerService& service, co
 
 void add_topology(CLI::App& root, Context& context) {
   CLI::App* group = add_group(root, "topology", "Back up the metadata and bring it back");
-  const auto to = std::make_shared<Options>();
+  const auto to = std::make_shared<FileOptions>();
   CLI::App* out =
       add_command(*group, "export", "Write a backup of the metadata", "slipring topology export backup.slipring");
   to->file = "-";
@@ -72,7 +72,7 @@ void add_topology(CLI::App& root, Context& context) {
                     [&](control::ControllerService& service) { return do_export(context, service, to->file); });
   });
 
-  const auto from = std::make_shared<Options>();
+  const auto from = std::make_shared<FileOptions>();
   const auto yes = std::make_shared<bool>(false);
   CLI::App* in = add_command(*group, "import", "Publish the topology of a backup as the next epoch; no key is moved",
                              "slipring topology import backup.slipring");

@@ -13,7 +13,7 @@
 namespace slipring::cli {
 namespace {
 
-class Layout : public testing::Test {
+class Layout : public ::testing::Test {
  protected:
   Layout() {
     char name[] = "/tmp/slipring-up-XXXXXX";

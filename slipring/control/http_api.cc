@@ -6,6 +6,7 @@
 
 #include "slipring/base/parse.h"
 #include "slipring/control/api_types.h"
+#include "slipring/control/secret.h"
 #include "slipring/control/secret_file.h"
 
 namespace slipring::control {
@@ -294,14 +295,6 @@ std::string_view without_port(std::string_view host) {
   const size_t colon = host.rfind(':');
   const bool bare_v6 = host.find(':') != colon && !host.starts_with('[');
   return colon == std::string_view::npos || host.ends_with(']') || bare_v6 ? host : host.substr(0, colon);
-}
-
-// Takes as long for a wrong token as for the right one of the same length.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
 }
 
 Status check_caller(const HttpApiOptions& options, const HttpRequest& head) {

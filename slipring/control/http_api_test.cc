@@ -16,7 +16,7 @@ using nlohmann::json;
 // ---- requests without a network
 // --------------------------------------------------------------------------------------
 
-class Handle : public testing::Test {
+class Handle : public ::testing::Test {
  protected:
   HttpAnswer call(const std::string& method, const std::string& path, const std::string& body = "",
                   std::vector<std::pair<std::string, std::string>> query = {}) {
@@ -204,7 +204,7 @@ TEST(ServeApi, BeyondLoopbackATokenIsNeeded) {
 // ---- client and server together, over loopback
 // -----------------------------------------------------------------------
 
-class OverHttp : public testing::Test {
+class OverHttp : public ::testing::Test {
  protected:
   void SetUp() override { start(""); }
   void start(const std::string& token) {

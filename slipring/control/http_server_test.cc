@@ -49,7 +49,7 @@ class Peer {
   int fd_;
 };
 
-class Http : public testing::Test {
+class Http : public ::testing::Test {
  protected:
   void start(const HttpLimits& limits) {
     auto started = HttpServer::start(

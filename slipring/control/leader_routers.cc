@@ -6,17 +6,10 @@
 
 #include "slipring/base/log.h"
 #include "slipring/control/leader.h"
+#include "slipring/control/secret.h"
 
 namespace slipring::control {
 namespace {
-
-// Compares without telling by its time how much was right.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
 
 // True also where the group says nothing about the server.
 bool owner_is_settled(const GroupView& group, const std::string& address, NodeAccess& access) {

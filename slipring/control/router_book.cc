@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kCounterKey = "generation";
 constexpr std::string_view kRouterPrefix = "router/";
-constexpr uint8_t kFormat = 1;
-constexpr size_t kTextMax = 512;
+constexpr uint8_t kBookFormat = 1;
+constexpr size_t kBookTextMax = 512;
 
 void put(ByteWriter& out, const channel::Credentials& c) {
   out.u64(c.generation);
@@ -27,8 +27,8 @@ void put(ByteWriter& out, const channel::Credentials& c) {
 channel::Credentials get(ByteReader& in) {
   channel::Credentials c;
   c.generation = in.u64();
-  c.user = in.str(kTextMax);
-  c.password = in.str(kTextMax);
+  c.user = in.str(kBookTextMax);
+  c.password = in.str(kBookTextMax);
   return c;
 }
 
@@ -40,7 +40,7 @@ bool keeps(std::span<const uint64_t> keep, uint64_t generation) {
 
 std::string encode(const RouterRecord& record) {
   ByteWriter out;
-  out.u8(kFormat);
+  out.u8(kBookFormat);
   out.str(record.id);
   out.str(record.listen);
   put(out, record.active);
@@ -50,10 +50,10 @@ std::string encode(const RouterRecord& record) {
 
 Result<RouterRecord> decode_router(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.u8() != kFormat) return fail(Code::kDataLoss, "router record: unknown format");
+  if (in.u8() != kBookFormat) return fail(Code::kDataLoss, "router record: unknown format");
   RouterRecord record;
-  record.id = in.str(kTextMax);
-  record.listen = in.str(kTextMax);
+  record.id = in.str(kBookTextMax);
+  record.listen = in.str(kBookTextMax);
   record.active = get(in);
   record.spare = get(in);
   if (!in.done()) return fail(Code::kDataLoss, "router record: damaged");

@@ -8,7 +8,7 @@
 namespace slipring::control {
 namespace {
 
-constexpr size_t kReadBytes = 64u << 10;
+constexpr size_t kHubReadBytes = 64u << 10;
 constexpr Millis kHeartbeatEvery{channel::kHeartbeatEveryMs};
 
 }  // namespace
@@ -137,7 +137,7 @@ void RouterHub::on_ready(Connection& c, uint32_t events) {
 }
 
 void RouterHub::read(Connection& c) {
-  char bytes[kReadBytes];
+  char bytes[kHubReadBytes];
   const net::IoResult got = net::read_some(c.fd, bytes, sizeof bytes);
   if (got.state == net::IoState::kFull) return;
   if (got.state == net::IoState::kClosed) return close(c);

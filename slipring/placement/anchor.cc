@@ -92,7 +92,7 @@ Result<std::vector<uint32_t>> removal_order(const SchemeInput& input, std::strin
   return order;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_anchor(const SchemeInput& input) {
   const auto members = static_cast<uint32_t>(input.members.size());
   uint64_t capacity = input.options.unsigned_integer("capacity");
   if (capacity == 0) capacity = members;
@@ -126,7 +126,7 @@ const SchemeDefinition& anchor_scheme() {
                .weights = Weights::kUsed,
                .disruption = "only the share of the node, if nodes return in the reverse of the order they went",
                .cost = "O((1 + ln(capacity / alive))^2); 16 bytes a bucket"},
-      .make = make};
+      .make = make_anchor};
   return definition;
 }
 

@@ -71,7 +71,7 @@ class Buraksezer final : public Scheme {
   std::vector<uint32_t> place_;     // by member, its index in by_hash_
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_buraksezer(const SchemeInput& input) {
   const BuraksezerConfig config = {
       .partition_count = static_cast<uint32_t>(input.options.unsigned_integer("partition_count")),
       .replication_factor = static_cast<uint32_t>(input.options.unsigned_integer("replication_factor")),
@@ -128,7 +128,7 @@ const SchemeDefinition& buraksezer_scheme() {
                .preference_lists = true,
                .disruption = "the node's partitions and those that changed caps push on",
                .cost = "O(1), 4 bytes a partition"},
-      .make = make};
+      .make = make_buraksezer};
   return definition;
 }
 

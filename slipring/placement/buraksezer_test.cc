@@ -8,9 +8,9 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Le;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Le;
 
 std::vector<size_t> counts(const Result<std::vector<NodeIndex>>& partitions, size_t members) {
   std::vector<size_t> found(members);
@@ -30,7 +30,7 @@ TEST(Buraksezer, NobodyHasMoreThanTheCap) {
   const std::vector<std::string_view> names = {"a", "b", "c", "d"};
   const auto partitions = buraksezer_partitions(names, {});
   ASSERT_TRUE(partitions);
-  EXPECT_THAT(counts(partitions, 4), testing::Each(Le(85u)));  // ceil(271 / 4 * 1.25)
+  EXPECT_THAT(counts(partitions, 4), ::testing::Each(Le(85u)));  // ceil(271 / 4 * 1.25)
 }
 
 TEST(Buraksezer, ReleasesDisagree) {
@@ -44,7 +44,7 @@ TEST(Buraksezer, Release0DividesInIntegers) {
   BuraksezerConfig config{.partition_count = 7, .load = 1, .release = BuraksezerRelease::k0};
   EXPECT_THAT(buraksezer_partitions(names, config).error().message, HasSubstr("no room for partition 4"));
   config.release = BuraksezerRelease::k1;
-  EXPECT_THAT(counts(buraksezer_partitions(names, config), 4), testing::Each(Le(2u)));
+  EXPECT_THAT(counts(buraksezer_partitions(names, config), 4), ::testing::Each(Le(2u)));
 }
 
 // With one point, release 0.x looks at none.

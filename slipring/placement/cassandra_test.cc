@@ -8,8 +8,8 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr auto kMurmur3 = CassandraPartitioner::kMurmur3;
 constexpr auto kRandom = CassandraPartitioner::kRandom;

@@ -15,24 +15,24 @@ namespace {
 
 constexpr std::array<uint32_t, 10> kTableSizes = {251, 509, 1021, 2039, 4093, 8191, 16381, 32749, 65521, 131071};
 
-struct Turn {
+struct BackendTurn {
   NodeIndex backend;
   uint32_t weight;
   double counter;
   MaglevWalk walk;
 };
 
-std::vector<Turn> turns_of(std::span<const CiliumBackend> backends, uint32_t table_size, uint32_t seed) {
-  std::vector<Turn> turns;
+std::vector<BackendTurn> turns_of(std::span<const CiliumBackend> backends, uint32_t table_size, uint32_t seed) {
+  std::vector<BackendTurn> turns;
   for (NodeIndex i = 0; i < backends.size(); ++i) {
     if (backends[i].weight == 0) continue;
     const auto [h1, h2] = murmur3_x64_128(backends[i].hash_string, seed);
     turns.push_back({i, backends[i].weight, 0, {h1 % table_size, h2 % (table_size - 1) + 1}});
   }
-  std::stable_sort(turns.begin(), turns.end(), [&](const Turn& a, const Turn& b) {
+  std::stable_sort(turns.begin(), turns.end(), [&](const BackendTurn& a, const BackendTurn& b) {
     return backends[a.backend].hash_string < backends[b.backend].hash_string;
   });
-  for (Turn& turn : turns) turn.counter = static_cast<double>(turn.weight) / static_cast<double>(turns.size());
+  for (BackendTurn& turn : turns) turn.counter = static_cast<double>(turn.weight) / static_cast<double>(turns.size());
   return turns;
 }
 
@@ -53,7 +53,7 @@ uint32_t base64_value(char c) {
   return c == '/' ? 63 : 64;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_cilium_maglev(const SchemeInput& input) {
   const auto table_size = static_cast<uint32_t>(input.options.unsigned_integer("table_size"));
   if (std::find(kTableSizes.begin(), kTableSizes.end(), table_size) == kTableSizes.end()) {
     return fail(Code::kInvalidArgument,
@@ -72,9 +72,9 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
 std::vector<NodeIndex> cilium_maglev_table(std::span<const CiliumBackend> backends, uint32_t table_size,
                                            uint32_t murmur_seed) {
   std::vector<NodeIndex> table(table_size, kNoNode);
-  std::vector<Turn> turns = turns_of(backends, table_size, murmur_seed);
+  std::vector<BackendTurn> turns = turns_of(backends, table_size, murmur_seed);
   uint64_t sum = 0;
-  for (const Turn& turn : turns) sum += turn.weight;
+  for (const BackendTurn& turn : turns) sum += turn.weight;
   const bool weighted = sum / turns.size() > 1;
   for (uint64_t n = 0; n < table_size; ++n) {
     size_t i = n % turns.size();
@@ -111,7 +111,7 @@ const SchemeDefinition& cilium_maglev_scheme() {
                .weights = Weights::kUsed,
                .disruption = "the node's own share, and a few per cent of other keys",
                .cost = "O(1), 4 bytes an entry"},
-      .make = make};
+      .make = make_cilium_maglev};
   return definition;
 }
 

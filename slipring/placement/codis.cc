@@ -14,7 +14,7 @@ class Codis final : public SlotScheme {
   std::string_view tag(std::string_view key) const override { return codis_tag(key); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_codis(const SchemeInput& input) {
   SLIPRING_ASSIGN(std::vector<NodeIndex> owners, slot_owners(input, kCodisSlots));
   return std::make_unique<Codis>(input.members, "codis slots", std::move(owners));
 }
@@ -41,7 +41,7 @@ const SchemeDefinition& codis_scheme() {
                .attributes = {kSlotsAttribute},
                .disruption = "only the slots that are given to or taken from a node",
                .cost = "O(1), 4 KiB"},
-      .make = make};
+      .make = make_codis};
   return definition;
 }
 

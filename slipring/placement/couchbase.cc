@@ -56,7 +56,7 @@ class Couchbase final : public Scheme {
   Map map_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_couchbase(const SchemeInput& input) {
   const auto vbuckets = static_cast<uint32_t>(input.options.unsigned_integer("vbuckets"));
   Map map;
   SLIPRING_ASSIGN(map[0], slot_owners(input, vbuckets));
@@ -90,7 +90,7 @@ const SchemeDefinition& couchbase_scheme() {
                .preference_lists = true,
                .disruption = "only the vBuckets that the map gives to or takes from a node",
                .cost = "O(1), 16 bytes a vBucket"},
-      .make = make};
+      .make = make_couchbase};
   return definition;
 }
 

@@ -14,10 +14,6 @@ uint32_t crc32_15_bits_not_zero(std::string_view key) {
   return h == 0 ? 1 : h;
 }
 
-uint32_t plain_crc32(std::string_view key) {
-  return crc32(key);
-}
-
 template <KeyHash32 hash>
 Result<std::unique_ptr<const Scheme>> make_slots(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));

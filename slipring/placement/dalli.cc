@@ -28,7 +28,7 @@ class DalliRing final : public PointScheme<uint32_t> {
   size_t position_of(uint32_t h) const override { return ring().before(ring().after(h)); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_dalli(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
   SLIPRING_TRY(check_points(input.members.size() * 160));
   const auto total = static_cast<double>(total_weight(servers));
@@ -55,7 +55,7 @@ const SchemeDefinition& dalli_scheme() {
                .preference_lists = true,
                .disruption = "about 1/n of all keys",
                .cost = "one CRC-32 and one ring search, about 12 bytes a point"},
-      .make = make};
+      .make = make_dalli};
   return definition;
 }
 

@@ -56,7 +56,7 @@ class Dx final : public Scheme {
   size_t working_count_ = 0;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_dx(const SchemeInput& input) {
   const uint64_t members = input.members.size();
   uint64_t places = input.options.unsigned_integer("places");
   if (places == 0) places = std::bit_ceil(members);
@@ -88,7 +88,7 @@ const SchemeDefinition& dx_scheme() {
                .preference_lists = true,
                .disruption = "only the share of the node while the number of places stays",
                .cost = "O(places / working nodes); 1 bit a place"},
-      .make = make};
+      .make = make_dx};
   return definition;
 }
 

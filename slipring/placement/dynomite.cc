@@ -103,7 +103,7 @@ Result<std::vector<RackTokens>> collect(const SchemeInput& input) {
   return racks;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_dynomite(const SchemeInput& input) {
   const std::string_view hash_tag = input.options.text("hash_tag");
   if (!hash_tag.empty() && hash_tag.size() != 2) {
     return fail(Code::kInvalidArgument, fmt::format("option hash_tag: \"{}\": must be two characters", hash_tag));
@@ -144,7 +144,7 @@ const SchemeDefinition& dynomite_scheme() {
                .preference_lists = true,
                .disruption = "only the range before a token that comes or goes",
                .cost = "O(log tokens) a rack, 6 bytes a token"},
-      .make = make};
+      .make = make_dynomite};
   return definition;
 }
 

@@ -8,8 +8,8 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<Member> racks_of_two() {
   std::vector<Member> members;

@@ -13,24 +13,24 @@
 namespace slipring {
 namespace {
 
-struct Turn {
+struct HostTurn {
   NodeIndex host;
   double weight;  // normalised
   double target = 0;
   MaglevWalk walk;
 };
 
-std::vector<Turn> turns_of(std::span<const WeightedHost> hosts, size_t table_size) {
+std::vector<HostTurn> turns_of(std::span<const WeightedHost> hosts, size_t table_size) {
   double sum = 0;
   for (const WeightedHost& host : hosts) sum += host.weight;
-  std::vector<Turn> turns;
+  std::vector<HostTurn> turns;
   for (NodeIndex i = 0; i < hosts.size(); ++i) {
     if (hosts[i].weight == 0) continue;
     const MaglevWalk walk{xxh64(hosts[i].key, 0) % table_size, xxh64(hosts[i].key, 1) % (table_size - 1) + 1};
     turns.push_back({i, hosts[i].weight / sum, 0, walk});
   }
   std::stable_sort(turns.begin(), turns.end(),
-                   [&](const Turn& a, const Turn& b) { return hosts[a.host].key < hosts[b.host].key; });
+                   [&](const HostTurn& a, const HostTurn& b) { return hosts[a.host].key < hosts[b.host].key; });
   return turns;
 }
 
@@ -62,7 +62,7 @@ class EnvoyMaglev final : public LookupTableScheme {
   uint64_t hash_of(std::string_view key) const override { return xxh64(key); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_envoy_maglev(const SchemeInput& input) {
   const uint64_t table_size = input.options.unsigned_integer("table_size");
   if (!is_prime(table_size)) {
     return fail(Code::kInvalidArgument, fmt::format("option table_size: {}: must be prime", table_size));
@@ -77,12 +77,12 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
 
 std::vector<NodeIndex> envoy_maglev_table(std::span<const WeightedHost> hosts, size_t table_size) {
   std::vector<NodeIndex> table(table_size, kNoNode);
-  std::vector<Turn> turns = turns_of(hosts, table_size);
+  std::vector<HostTurn> turns = turns_of(hosts, table_size);
   double greatest = 0;
-  for (const Turn& turn : turns) greatest = std::max(greatest, turn.weight);
+  for (const HostTurn& turn : turns) greatest = std::max(greatest, turn.weight);
   size_t filled = 0;
   for (uint32_t iteration = 1; filled < table_size; ++iteration) {
-    for (Turn& turn : turns) {
+    for (HostTurn& turn : turns) {
       if (filled == table_size) break;
       if (iteration * turn.weight < turn.target) continue;
       turn.target += greatest;
@@ -104,7 +104,7 @@ const SchemeDefinition& envoy_maglev_scheme() {
                .preference_lists = true,
                .disruption = "the node's own share, and a few per cent of other keys",
                .cost = "O(1), 4 bytes an entry"},
-      .make = make};
+      .make = make_envoy_maglev};
   return definition;
 }
 

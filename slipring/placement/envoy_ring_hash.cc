@@ -25,7 +25,7 @@ class EnvoyRingHash final : public PointScheme<uint64_t> {
   uint64_t point_of(std::string_view key) const override { return xxh64(key, 0); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_envoy_ring_hash(const SchemeInput& input) {
   const RingSizes sizes = {input.options.unsigned_integer("min_ring_size"),
                            input.options.unsigned_integer("max_ring_size")};
   if (sizes.min > sizes.max) return fail(Code::kInvalidArgument, "option min_ring_size: greater than max_ring_size");
@@ -54,7 +54,7 @@ const SchemeDefinition& envoy_ring_hash_scheme() {
                .preference_lists = true,
                .disruption = "the node's own share while the other nodes keep their number of points",
                .cost = "O(1) search, 10 bytes a point"},
-      .make = make};
+      .make = make_envoy_ring_hash};
   return definition;
 }
 

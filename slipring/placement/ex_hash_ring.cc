@@ -108,7 +108,7 @@ Status check_overrides(const ExHashRing::Overrides& overrides, const std::vector
   return {};
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_ex_hash_ring(const SchemeInput& input) {
   const auto common = static_cast<uint32_t>(input.options.unsigned_integer("replicas"));
   std::vector<std::string> labels;
   std::vector<ExHashRing::Node> nodes;
@@ -202,7 +202,7 @@ const SchemeDefinition& ex_hash_ring_scheme() {
                .preference_lists = true,
                .disruption = "the node's own share, and points shared by clashing names",
                .cost = "O(1) search, 10 bytes a point"},
-      .make = make};
+      .make = make_ex_hash_ring};
   return definition;
 }
 

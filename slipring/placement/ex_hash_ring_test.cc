@@ -10,9 +10,9 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Where the elements of a list, told apart by their places, end up.
 std::vector<size_t> places_after_sort(const std::vector<int>& keys) {

@@ -12,12 +12,12 @@
 namespace slipring {
 namespace {
 
-void expect_holds(bool held) {
+void expect_foreign_holds(bool held) {
   EXPECT_TRUE(held);
 }
 
 // Labels that cannot clash, random tokens and hashes: enough for every scheme below.
-std::vector<Member> fleet(size_t n, Random* random) {
+std::vector<Member> foreign_fleet(size_t n, Random* random) {
   std::vector<Member> members;
   for (size_t i = 0; i < n; ++i) {
     members.push_back({.name = "n" + std::to_string(i), .label = "n" + std::to_string(random->next()) + "."});
@@ -72,9 +72,9 @@ std::unique_ptr<const Scheme> made(const SchemeSpec& spec, const std::vector<Mem
 }
 
 TEST(ForeignSchemes, AnswersAreTotalStableDistinctAndBeginWithTheOwner) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_foreign_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(2 + random.below(12), &random);
+    auto members = foreign_fleet(2 + random.below(12), &random);
     members[0].zone = "dc0/r0";
     for (const SchemeSpec& spec : specs()) {
       const auto scheme = made(spec, members, seed);
@@ -97,9 +97,9 @@ TEST(ForeignSchemes, AnswersAreTotalStableDistinctAndBeginWithTheOwner) {
 
 // Schemes in which the last member may come and go and only its keys move.
 TEST(ForeignSchemes, AnAppendedNodeTakesOnlyItsShare) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_foreign_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    const auto after = fleet(2 + random.below(12), &random);
+    const auto after = foreign_fleet(2 + random.below(12), &random);
     const std::vector<Member> before(after.begin(), after.end() - 1);
     for (const SchemeSpec& spec : specs()) {
       static const std::set<std::string> kSuch = {"ex-hash-ring",       "go-jump", "groupcache",
@@ -119,9 +119,9 @@ TEST(ForeignSchemes, AnAppendedNodeTakesOnlyItsShare) {
 
 // A random token never goes to a member of another data centre than those that hold replicas.
 TEST(ForeignSchemes, CassandraPlacesOwnersOnlyWhereReplicasAre) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_foreign_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(2 + random.below(12), &random);
+    auto members = foreign_fleet(2 + random.below(12), &random);
     members[0].zone = "dc1/r0";
     const SchemeSpec spec{.name = "cassandra", .options = {{"strategy", "network"}, {"replication", "dc1:2"}}};
     const auto scheme = made(spec, members, seed);

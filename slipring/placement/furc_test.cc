@@ -10,8 +10,8 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string key(int i) {
   return "key:" + std::to_string(i);

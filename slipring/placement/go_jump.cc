@@ -21,7 +21,7 @@ class GoJump final : public OrdinalScheme {
   }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_go_jump(const SchemeInput& input) {
   return std::make_unique<GoJump>(input.members);
 }
 
@@ -35,7 +35,7 @@ const SchemeDefinition& go_jump_scheme() {
                .summary = "jump consistent hash of XXH64 over the ordinals",
                .disruption = "none but the new share when the last node is added or removed; no other may go",
                .cost = "O(log n), no memory"},
-      .make = make};
+      .make = make_go_jump};
   return definition;
 }
 

@@ -15,7 +15,7 @@ class Groupcache final : public PointScheme<uint32_t> {
   uint32_t point_of(std::string_view key) const override { return crc32(key); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_groupcache(const SchemeInput& input) {
   const uint64_t replicas = input.options.unsigned_integer("replicas");
   SLIPRING_TRY(check_points(replicas * input.members.size()));
   SLIPRING_TRY(check_distinct_labels(listed_servers(input)));
@@ -39,7 +39,7 @@ const SchemeDefinition& groupcache_scheme() {
                .options = {{"replicas", ParameterType::kUnsigned, "50", "1..10000", "points a node"}},
                .disruption = "the node's own share",
                .cost = "O(1) search, 6 bytes a point"},
-      .make = make};
+      .make = make_groupcache};
   return definition;
 }
 

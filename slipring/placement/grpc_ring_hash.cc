@@ -23,7 +23,7 @@ class GrpcRingHash final : public PointScheme<uint64_t> {
   uint64_t point_of(std::string_view key) const override { return hash_of(key); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_grpc_ring_hash(const SchemeInput& input) {
   RingSizes sizes = {input.options.unsigned_integer("min_ring_size"), input.options.unsigned_integer("max_ring_size")};
   if (sizes.min > sizes.max) return fail(Code::kInvalidArgument, "option min_ring_size: greater than max_ring_size");
   const uint64_t cap = input.options.unsigned_integer("ring_size_cap");
@@ -55,7 +55,7 @@ const SchemeDefinition& grpc_ring_hash_scheme() {
                .preference_lists = true,
                .disruption = "the node's own share while the other nodes keep their number of points",
                .cost = "O(1) search, 10 bytes a point"},
-      .make = make};
+      .make = make_grpc_ring_hash};
   return definition;
 }
 

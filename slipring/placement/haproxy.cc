@@ -23,16 +23,12 @@ uint32_t avalanche(uint32_t x) {
   return x * 3221225473u;
 }
 
-uint32_t plain_crc32(std::string_view key) {
-  return crc32(key);
-}
-
 template <KeyHash32 hash>
 uint32_t avalanched(std::string_view key) {
   return avalanche(hash(key));
 }
 
-KeyHash32 hash_named(std::string_view name, bool with_avalanche) {
+KeyHash32 haproxy_hash(std::string_view name, bool with_avalanche) {
   if (name == "djb2") return with_avalanche ? avalanched<djb2> : djb2;
   if (name == "wt6") return with_avalanche ? avalanched<wt6> : wt6;
   if (name == "crc32") return with_avalanche ? avalanched<plain_crc32> : plain_crc32;
@@ -151,12 +147,12 @@ std::vector<NodeIndex> map_of(const std::vector<Line>& lines) {
 // Building the map takes as many steps as it has slots times servers.
 constexpr uint64_t kMapWorkMax = 200'000'000;
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_haproxy(const SchemeInput& input) {
   SLIPRING_ASSIGN(const std::vector<Line> lines, lines_of(input));
   const bool consistent = input.options.text("hash_type") == "consistent";
   const bool named = input.options.given("function");
   const bool with_avalanche = input.options.given("avalanche") ? input.options.flag("avalanche") : consistent && !named;
-  const KeyHash32 hash = hash_named(input.options.text("function"), with_avalanche);
+  const KeyHash32 hash = haproxy_hash(input.options.text("function"), with_avalanche);
   uint64_t total = 0;
   for (const Line& line : lines) total += line.weight;
   if (consistent) {
@@ -166,7 +162,7 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
   }
   if (total * lines.size() > kMapWorkMax)
     return fail(Code::kInvalidArgument, fmt::format("map of {} servers: too large", lines.size()));
-  return std::make_unique<SlotTable>(input.members, map_of(lines), hash);
+  return std::make_unique<SlotTableScheme>(input.members, map_of(lines), hash);
 }
 
 }  // namespace
@@ -187,7 +183,7 @@ const SchemeDefinition& haproxy_scheme() {
                .preference_lists = true,
                .disruption = "consistent with explicit ids: about 1/n of all keys; map-based: nearly all",
                .cost = "one hash and one ring search or table access; about 12 bytes a point, 4 a slot"},
-      .make = make};
+      .make = make_haproxy};
   return definition;
 }
 

@@ -22,7 +22,7 @@ class Jump final : public OrdinalScheme {
   KeyHash hash_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_jump(const SchemeInput& input) {
   return std::make_unique<Jump>(input);
 }
 
@@ -49,7 +49,7 @@ const SchemeDefinition& jump_scheme() {
                .options = KeyHash::options(),
                .disruption = "1/n when a node is added or removed at the end; nearly all keys when another is removed",
                .cost = "O(log n), no memory"},
-      .make = make};
+      .make = make_jump};
   return definition;
 }
 

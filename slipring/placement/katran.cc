@@ -22,7 +22,7 @@ uint64_t hash_words(uint64_t a, uint64_t b, uint32_t seed) {
   return murmur3_x64_128({bytes, sizeof bytes}, seed)[0];
 }
 
-struct Turn {
+struct RealTurn {
   NodeIndex real;
   uint32_t weight;
   uint32_t offset;
@@ -41,8 +41,8 @@ struct Turn {
   }
 };
 
-std::vector<Turn> turns_of(std::span<const KatranReal> reals, uint32_t table_size) {
-  std::vector<Turn> turns;
+std::vector<RealTurn> turns_of(std::span<const KatranReal> reals, uint32_t table_size) {
+  std::vector<RealTurn> turns;
   for (const KatranReal& real : reals) {
     const uint64_t offset = hash_words(real.hash, 42, 0) % table_size;
     const uint64_t skip = hash_words(real.hash, 2718281828, 2307) % (table_size - 1) + 1;
@@ -51,9 +51,9 @@ std::vector<Turn> turns_of(std::span<const KatranReal> reals, uint32_t table_siz
   return turns;
 }
 
-void fill_version_1(std::vector<Turn>& turns, std::vector<NodeIndex>& table) {
+void fill_version_1(std::vector<RealTurn>& turns, std::vector<NodeIndex>& table) {
   for (size_t filled = 0;;) {
-    for (Turn& turn : turns) {
+    for (RealTurn& turn : turns) {
       for (uint32_t i = 0; i < turn.weight; ++i) {
         turn.take(table);
         if (++filled == table.size()) return;
@@ -63,13 +63,13 @@ void fill_version_1(std::vector<Turn>& turns, std::vector<NodeIndex>& table) {
   }
 }
 
-void fill_version_2(std::vector<Turn>& turns, std::vector<NodeIndex>& table) {
+void fill_version_2(std::vector<RealTurn>& turns, std::vector<NodeIndex>& table) {
   const auto heaviest =
-      std::max_element(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.weight < b.weight; });
+      std::max_element(turns.begin(), turns.end(), [](const RealTurn& a, const RealTurn& b) { return a.weight < b.weight; });
   const uint32_t greatest = heaviest->weight;
   if (greatest == 0) return;
   for (size_t filled = 0;;) {
-    for (Turn& turn : turns) {
+    for (RealTurn& turn : turns) {
       turn.accumulated += turn.weight;
       if (turn.accumulated < greatest) continue;
       turn.accumulated -= greatest;
@@ -103,7 +103,7 @@ Result<std::vector<KatranReal>> reals_of(const SchemeInput& input) {
   return reals;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_katran(const SchemeInput& input) {
   const auto table_size = static_cast<uint32_t>(input.options.unsigned_integer("table_size"));
   if (!is_prime(table_size)) {
     return fail(Code::kInvalidArgument, fmt::format("option table_size: {}: must be prime", table_size));
@@ -120,7 +120,7 @@ std::vector<NodeIndex> katran_table(std::span<const KatranReal> reals, uint32_t 
   if (reals.size() == 1) return std::vector<NodeIndex>(table_size, reals.front().real);
   std::vector<NodeIndex> table(table_size, kNoNode);
   if (reals.empty()) return table;
-  std::vector<Turn> turns = turns_of(reals, table_size);
+  std::vector<RealTurn> turns = turns_of(reals, table_size);
   version == KatranVersion::kMaglev ? fill_version_1(turns, table) : fill_version_2(turns, table);
   return table;
 }
@@ -139,7 +139,7 @@ const SchemeDefinition& katran_scheme() {
                .zero_weight_may_own = true,
                .disruption = "the node's own share, and a few per cent of other keys",
                .cost = "O(1), 4 bytes an entry"},
-      .make = make};
+      .make = make_katran};
   return definition;
 }
 

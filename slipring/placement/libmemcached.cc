@@ -27,7 +27,7 @@ constexpr NamedHash kHashes[] = {
 };
 constexpr std::string_view kHashNames = "default|md5|crc|fnv1_64|fnv1_32|fnv1a_64|fnv1a_32|murmur|murmur3|jenkins";
 
-KeyHash32 hash_named(std::string_view name) {
+KeyHash32 libmemcached_hash(std::string_view name) {
   const auto* const entry = std::find_if(std::begin(kHashes), std::end(kHashes),
                                          [name](const NamedHash& candidate) { return candidate.name == name; });
   SLIPRING_CHECK(entry != std::end(kHashes), "hash from the table of options");
@@ -107,10 +107,10 @@ Result<std::unique_ptr<const Scheme>> make_client(const SchemeInput& input, cons
     return make_hashed_ring(input, ring_points(hosts, behaviour), Ties::kKeepInOrder, behaviour.hash);
   std::vector<NodeIndex> slots;
   for (const Host& host : hosts) slots.push_back(host.server.member);
-  return std::make_unique<SlotTable>(input.members, std::move(slots), behaviour.hash);
+  return std::make_unique<SlotTableScheme>(input.members, std::move(slots), behaviour.hash);
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_libmemcached(const SchemeInput& input) {
   // KETAMA_WEIGHTED is set after the distribution, which it replaces, and sets the key hash to MD5; a hash that is set
   // after it wins.
   const bool flag = input.options.flag("ketama_weighted");
@@ -120,7 +120,7 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
                                .weighted = distribution == "consistent_weighted",
                                .spy = distribution == "ketama_spy",
                                .sort_hosts = input.options.flag("sort_hosts"),
-                               .hash = md5 ? md5_first_word : hash_named(input.options.text("hash"))};
+                               .hash = md5 ? md5_first_word : libmemcached_hash(input.options.text("hash"))};
   return make_client(input, behaviour);
 }
 
@@ -130,7 +130,7 @@ Behaviour preset(const Parameters& options) {
   Behaviour behaviour;
   behaviour.weighted = algorithm == "libketama_compatible" || algorithm == "ketama_weighted";
   behaviour.consistent = behaviour.weighted || algorithm == "consistent" || algorithm == "ketama";
-  behaviour.hash = options.given("hash") ? hash_named(options.text("hash"))
+  behaviour.hash = options.given("hash") ? libmemcached_hash(options.text("hash"))
                    : behaviour.weighted  ? md5_first_word
                                          : one_at_a_time_signed;
   return behaviour;
@@ -179,7 +179,7 @@ const SchemeDefinition& libmemcached_scheme() {
                .preference_lists = true,
                .disruption = kDisruption,
                .cost = kCost},
-      .make = make};
+      .make = make_libmemcached};
   return definition;
 }
 

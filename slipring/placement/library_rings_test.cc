@@ -10,7 +10,7 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const PointRing<uint32_t>& ring_of(const Scheme& scheme) {
   return dynamic_cast<const PointScheme<uint32_t>&>(scheme).ring();

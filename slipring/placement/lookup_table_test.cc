@@ -12,11 +12,11 @@
 namespace slipring {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-std::vector<size_t> counts(std::span<const NodeIndex> table, size_t members) {
+std::vector<size_t> shares(std::span<const NodeIndex> table, size_t members) {
   std::vector<size_t> found(members);
   for (const NodeIndex owner : table) ++found[owner];
   return found;
@@ -36,7 +36,7 @@ TEST(EnvoyMaglev, MakesTheTableOfEnvoysUnitTest) {
 
 TEST(EnvoyMaglev, SharesFollowTheWeightsAndWeightZeroGetsNone) {
   const std::vector<WeightedHost> hosts = {{"a", 1}, {"b", 3}, {"c", 0}};
-  EXPECT_THAT(counts(envoy_maglev_table(hosts, 1009), 3), ElementsAre(253, 756, 0));
+  EXPECT_THAT(shares(envoy_maglev_table(hosts, 1009), 3), ElementsAre(253, 756, 0));
 }
 
 TEST(EnvoyMaglev, TheOrderOfHostsPlaysNoPart) {
@@ -59,11 +59,11 @@ TEST(EnvoyMaglev, RetriesGiveThePreferenceListAndItEnds) {
               HasSubstr("must be prime"));
 }
 
-// The counts that Cilium's unit test asserts.
+// The shares that Cilium's unit test asserts.
 TEST(CiliumMaglev, SharesAreThoseOfCiliumsUnitTest) {
   const std::vector<CiliumBackend> backends = {{"one", 2}, {"three", 13}, {"two", 111}, {"tzwe", 10}};
   const uint32_t seed = *cilium_murmur_seed("JLfvgnHc2kaSUFaI");
-  EXPECT_THAT(counts(cilium_maglev_table(backends, 1021, seed), 4), ElementsAre(16, 98, 832, 75));
+  EXPECT_THAT(shares(cilium_maglev_table(backends, 1021, seed), 4), ElementsAre(16, 98, 832, 75));
 }
 
 TEST(CiliumMaglev, TheSeedIsTheFirstFourBytes) {
@@ -96,13 +96,13 @@ std::vector<KatranReal> reals(std::initializer_list<uint32_t> weights) {
 }
 
 TEST(Katran, WeightsCountInTheFirstRoundOnlyInVersion1) {
-  EXPECT_THAT(counts(katran_table(reals({100, 10, 1}), 1009, KatranVersion::kMaglev), 3), ElementsAre(400, 309, 300));
-  EXPECT_THAT(counts(katran_table(reals({3, 0, 1}), 1009, KatranVersion::kMaglev), 3), ElementsAre(338, 335, 336));
+  EXPECT_THAT(shares(katran_table(reals({100, 10, 1}), 1009, KatranVersion::kMaglev), 3), ElementsAre(400, 309, 300));
+  EXPECT_THAT(shares(katran_table(reals({3, 0, 1}), 1009, KatranVersion::kMaglev), 3), ElementsAre(338, 335, 336));
 }
 
 TEST(Katran, Version2FollowsTheWeights) {
-  EXPECT_THAT(counts(katran_table(reals({100, 10, 1}), 1009, KatranVersion::kMaglevV2), 3), ElementsAre(910, 90, 9));
-  EXPECT_THAT(counts(katran_table(reals({3, 0, 1}), 1009, KatranVersion::kMaglevV2), 3), ElementsAre(757, 0, 252));
+  EXPECT_THAT(shares(katran_table(reals({100, 10, 1}), 1009, KatranVersion::kMaglevV2), 3), ElementsAre(910, 90, 9));
+  EXPECT_THAT(shares(katran_table(reals({3, 0, 1}), 1009, KatranVersion::kMaglevV2), 3), ElementsAre(757, 0, 252));
 }
 
 TEST(Katran, FewRealsAreSpecial) {
@@ -133,8 +133,8 @@ TEST(Katran, TurnsGoByHashUnlessTheOrderIsGiven) {
             katran_table(std::vector<KatranReal>{{0, 9, 1}, {1, 7, 1}, {2, 8, 1}}, 251, KatranVersion::kMaglev));
   auto drained = katran_fleet();
   drained[1].weight_milli = 0;
-  EXPECT_EQ(counts(table(by_hash, drained), 3)[1], 0u);
-  EXPECT_GT(counts(table(given, drained), 3)[1], 0u);
+  EXPECT_EQ(shares(table(by_hash, drained), 3)[1], 0u);
+  EXPECT_GT(shares(table(given, drained), 3)[1], 0u);
 }
 
 TEST(Katran, EveryRealNeedsItsHash) {

@@ -18,7 +18,7 @@ bool is_prime(uint64_t n) {
 }
 
 // One node's walk through the slots, and how much of a turn it has saved up.
-struct Turn {
+struct MemberTurn {
   NodeIndex member;
   uint64_t at;
   uint64_t skip;
@@ -31,13 +31,13 @@ struct Turn {
   }
 };
 
-std::vector<NodeIndex> fill_table(std::vector<Turn> turns, uint64_t size) {
+std::vector<NodeIndex> fill_table(std::vector<MemberTurn> turns, uint64_t size) {
   int64_t heaviest = 0;
-  for (const Turn& t : turns) heaviest = std::max(heaviest, t.weight);
+  for (const MemberTurn& t : turns) heaviest = std::max(heaviest, t.weight);
   std::vector<NodeIndex> table(size, kNoNode);
   uint64_t filled = 0;
   while (true) {
-    for (Turn& t : turns) {
+    for (MemberTurn& t : turns) {
       t.credit += t.weight;
       if (t.credit < heaviest) continue;
       t.credit -= heaviest;
@@ -50,7 +50,7 @@ std::vector<NodeIndex> fill_table(std::vector<Turn> turns, uint64_t size) {
 class Maglev final : public OrdinalScheme {
  public:
   Maglev(const SchemeInput& input, uint64_t size) : OrdinalScheme(input.members), hash_(input.options) {
-    std::vector<Turn> turns;
+    std::vector<MemberTurn> turns;
     for (const NodeIndex m : members_by_label(input)) {
       if (input.members[m].weight_milli == 0) continue;
       const uint64_t hash = hash_.of_label(input.label(m));
@@ -83,7 +83,7 @@ class Maglev final : public OrdinalScheme {
   std::vector<NodeIndex> table_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_maglev(const SchemeInput& input) {
   const uint64_t size = input.options.unsigned_integer("table");
   if (!is_prime(size))
     return fail(Code::kInvalidArgument, fmt::format("option table: {}: must be a prime number", size));
@@ -107,7 +107,7 @@ const SchemeDefinition& maglev_scheme() {
                .weights = Weights::kUsed,
                .disruption = "the share of the node, and a few per cent of other keys",
                .cost = "O(1); 4 bytes a slot"},
-      .make = make};
+      .make = make_maglev};
   return definition;
 }
 

@@ -9,7 +9,7 @@ namespace slipring {
 namespace {
 
 constexpr std::string_view kSystem = "mcrouter (facebook/mcrouter 9d7f4342)";
-constexpr std::string_view kDisruption = "none when the last node is added or removed; nearly all keys otherwise";
+constexpr std::string_view kCh3Disruption = "none when the last node is added or removed; nearly all keys otherwise";
 
 static_assert(kMembersMax <= kFurcMax);
 
@@ -65,7 +65,7 @@ const SchemeDefinition& mcrouter_ch3_scheme() {
                                                        .system = kSystem,
                                                        .source = "lib/fbi/hash.c of mcrouter",
                                                        .summary = "furc hash of the key over the ordinals",
-                                                       .disruption = kDisruption,
+                                                       .disruption = kCh3Disruption,
                                                        .cost = "O(log n), no memory"},
                                               .make = make_ch3};
   return definition;
@@ -79,7 +79,7 @@ const SchemeDefinition& mcrouter_weighted_ch3_scheme() {
                .summary = "ch3 with salted keys, accepted by SpookyHash at weights 0 to 1",
                .weights = Weights::kUsed,
                .zero_weight_may_own = true,
-               .disruption = kDisruption,
+               .disruption = kCh3Disruption,
                .cost = "O(log n) a try, 8 bytes a node"},
       .make = make_weighted<weighted_ch3_hash>};
   return definition;
@@ -93,7 +93,7 @@ const SchemeDefinition& mcrouter_weighted_furc_scheme() {
                .summary = "furc hash that accepts by the next bits of its stream at weights 0 to 1",
                .weights = Weights::kUsed,
                .zero_weight_may_own = true,
-               .disruption = kDisruption,
+               .disruption = kCh3Disruption,
                .cost = "O(log n) a try, 8 bytes a node"},
       .make = make_weighted<weighted_furc_hash>};
   return definition;

@@ -65,7 +65,7 @@ class McrouterRendezvous final : public Scheme {
   std::vector<NodeIndex> owning_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_mcrouter_rendezvous(const SchemeInput& input) {
   return std::make_unique<McrouterRendezvous>(input, std::vector<double>());
 }
 
@@ -83,7 +83,7 @@ const SchemeDefinition& mcrouter_rendezvous_scheme() {
                                                        .preference_lists = true,
                                                        .disruption = "the node's own share only",
                                                        .cost = "O(n), 8 bytes a node"},
-                                              .make = make};
+                                              .make = make_mcrouter_rendezvous};
   return definition;
 }
 

@@ -20,7 +20,7 @@ class Modulo final : public OrdinalScheme {
   KeyHash hash_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_modulo(const SchemeInput& input) {
   return std::make_unique<Modulo>(input);
 }
 
@@ -35,7 +35,7 @@ const SchemeDefinition& modulo_scheme() {
                .options = KeyHash::options(),
                .disruption = "adding or removing one of n nodes moves about n/(n+1) of all keys",
                .cost = "O(1), no memory"},
-      .make = make};
+      .make = make_modulo};
   return definition;
 }
 

@@ -50,7 +50,7 @@ class Multiprobe final : public Scheme {
   uint64_t probes_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_multiprobe(const SchemeInput& input) {
   const KeyHash hash(input.options);
   std::vector<RingPoint<uint64_t>> points;
   for (const NodeIndex m : members_by_label(input)) points.push_back({hash.of_label(input.label(m)), m});
@@ -69,7 +69,7 @@ const SchemeDefinition& multiprobe_scheme() {
                .preference_lists = true,
                .disruption = "only the share of the node added or removed",
                .cost = "O(probes); 8 to 16 bytes a node"},
-      .make = make};
+      .make = make_multiprobe};
   return definition;
 }
 

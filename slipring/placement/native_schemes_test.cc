@@ -12,8 +12,8 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Options = std::map<std::string, std::string>;
 
 std::vector<Member> nodes(std::initializer_list<const char*> names) {

@@ -11,7 +11,7 @@
 namespace slipring {
 namespace {
 
-constexpr int kTriesMax = 20;
+constexpr int kPassedOverMax = 20;
 
 // Which servers are up, and who serves a request that is not placed by its key.
 struct Health {
@@ -40,7 +40,7 @@ class ModuloHash final : public OrdinalScheme {
   NodeIndex owner(std::string_view key) const override {
     if (key.empty()) return health_.round_robin;
     uint32_t hash = crc32_15_bits(key);
-    for (int attempt = 1; attempt <= kTriesMax + 1; ++attempt) {
+    for (int attempt = 1; attempt <= kPassedOverMax + 1; ++attempt) {
       const NodeIndex member = slots_[hash % slots_.size()];
       if (!health_.down[member]) return member;
       hash += crc32_15_bits(std::to_string(attempt).append(key));
@@ -87,9 +87,9 @@ class ConsistentHash final : public PointScheme<uint32_t> {
  private:
   static constexpr size_t kNowhere = SIZE_MAX;
 
-  // The position from which nginx serves: at most kTriesMax points are passed over.
+  // The position from which nginx serves: at most kPassedOverMax points are passed over.
   size_t first_up(size_t position) const {
-    for (int tries = 0; tries <= kTriesMax; ++tries) {
+    for (int tries = 0; tries <= kPassedOverMax; ++tries) {
       if (!health_.down[ring().member(position)]) return position;
       position = ring().wrap(position + 1);
     }
@@ -134,7 +134,7 @@ Result<PointRing<uint32_t>> ring_of(const ServerList& servers) {
   return PointRing<uint32_t>(std::move(points), Ties::kKeepFirst);
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_nginx(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
   SLIPRING_ASSIGN(Health health, health_of(input, servers));
   if (input.options.text("method") == "hash") {
@@ -160,7 +160,7 @@ const SchemeDefinition& nginx_scheme() {
                .preference_lists = true,
                .disruption = "consistent: only the keys of the server that comes or goes; hash: nearly all",
                .cost = "one CRC-32 and one ring search or table access, about 12 bytes a point"},
-      .make = make};
+      .make = make_nginx};
   return definition;
 }
 

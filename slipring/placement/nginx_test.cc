@@ -12,7 +12,7 @@ namespace {
 
 using namespace slipring::testing;  // NOLINT: test vocabulary
 
-const SchemeSpec kConsistent = {"nginx", {{"method", "consistent"}}};
+const SchemeSpec kNginxConsistent = {"nginx", {{"method", "consistent"}}};
 const SchemeSpec kHash = {"nginx", {{"method", "hash"}}};
 
 void put_down(std::vector<Member>* members, std::initializer_list<size_t> down) {
@@ -20,9 +20,9 @@ void put_down(std::vector<Member>* members, std::initializer_list<size_t> down) 
 }
 
 TEST(Nginx, ADirectiveWithoutPortDiffersFromOneWithPort80) {
-  const auto bare = owners_of(kConsistent, labelled({"a", "b", "c"}));
-  EXPECT_NE(bare, owners_of(kConsistent, labelled({"a:80", "b:80", "c:80"})));
-  EXPECT_EQ(bare, owners_of(kConsistent, labelled({"unix:a", "b:", "c"})));
+  const auto bare = owners_of(kNginxConsistent, labelled({"a", "b", "c"}));
+  EXPECT_NE(bare, owners_of(kNginxConsistent, labelled({"a:80", "b:80", "c:80"})));
+  EXPECT_EQ(bare, owners_of(kNginxConsistent, labelled({"unix:a", "b:", "c"})));
 }
 
 TEST(Nginx, HashGivesEachServerItsWeightInSlots) {
@@ -36,7 +36,7 @@ TEST(Nginx, HashGivesEachServerItsWeightInSlots) {
 }
 
 TEST(Nginx, KeysOfAServerThatIsDownGoToOthersAndTheRestStay) {
-  for (const SchemeSpec& spec : {kConsistent, kHash}) {
+  for (const SchemeSpec& spec : {kNginxConsistent, kHash}) {
     const std::vector<Member> up = fleet_of(6);
     std::vector<Member> down = up;
     put_down(&down, {1, 4});
@@ -53,18 +53,18 @@ TEST(Nginx, KeysOfAServerThatIsDownGoToOthersAndTheRestStay) {
 TEST(Nginx, WhatIsNotPlacedByItsKeyGoesToTheHeaviestServerThatIsUp) {
   std::vector<Member> members = weighted(fleet_of(4), {1, 7, 5, 5});
   put_down(&members, {1});
-  for (const SchemeSpec& spec : {kConsistent, kHash})
+  for (const SchemeSpec& spec : {kNginxConsistent, kHash})
     EXPECT_EQ(owners_of(spec, members, {""}), std::vector<NodeIndex>{2});
   std::vector<Member> crowd = fleet_of(200);
   for (size_t i = 0; i + 1 < crowd.size(); ++i) put_down(&crowd, {i});
-  for (const SchemeSpec& spec : {kConsistent, kHash})
+  for (const SchemeSpec& spec : {kNginxConsistent, kHash})
     EXPECT_EQ(owners_of(spec, crowd), std::vector<NodeIndex>(some_keys().size(), 199));
 }
 
 TEST(Nginx, PreferenceListsLeaveOutWhatIsDown) {
   std::vector<Member> members = fleet_of(5);
   put_down(&members, {0});
-  const auto scheme = scheme_of(kConsistent, members);
+  const auto scheme = scheme_of(kNginxConsistent, members);
   for (const std::string& key : some_keys()) {
     std::vector<NodeIndex> list(5);
     list.resize(scheme->preference_list(key, list));
@@ -78,7 +78,7 @@ TEST(Nginx, RefusesAllDownAndTheSameDirectiveTwice) {
   std::vector<Member> members = fleet_of(2);
   put_down(&members, {0, 1});
   EXPECT_NE(refusal(kHash, members).find("every server is down"), std::string::npos);
-  EXPECT_NE(refusal(kConsistent, labelled({"a", "a"})).find("used twice"), std::string::npos);
+  EXPECT_NE(refusal(kNginxConsistent, labelled({"a", "a"})).find("used twice"), std::string::npos);
   EXPECT_EQ(refusal(kHash, labelled({"a", "a"})), "accepted");
 }
 

@@ -35,7 +35,7 @@ Points32 uniform_points(const ServerList& servers, uint64_t points_each, double 
   return points;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_npm_consistent_hash(const SchemeInput& input) {
   const ServerList servers = servers_zero_as_one(input);
   const uint64_t points_each = input.options.unsigned_integer("control_points");
   const uint64_t range = input.options.unsigned_integer("range");
@@ -60,7 +60,7 @@ const SchemeDefinition& npm_consistent_hash_scheme() {
                .preference_lists = true,
                .disruption = "nearly all keys",
                .cost = "one hash and one ring search, about 12 bytes a point"},
-      .make = make};
+      .make = make_npm_consistent_hash};
   return definition;
 }
 

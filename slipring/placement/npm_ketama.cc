@@ -17,16 +17,16 @@ uint32_t signed_order(const Digest& digest) {
   return load_be32(digest.data()) ^ 0x80000000u;
 }
 
-KeyHash32 hash_named(std::string_view name) {
+KeyHash32 ketama_hash(std::string_view name) {
   if (name == "md5") return [](std::string_view s) { return signed_order(md5(s)); };
   if (name == "sha256") return [](std::string_view s) { return signed_order(sha256(s)); };
   return [](std::string_view s) { return signed_order(sha1(s)); };
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_npm_ketama(const SchemeInput& input) {
   const ServerList servers = listed_servers(input);
   SLIPRING_TRY(check_distinct_labels(servers));
-  const KeyHash32 hash = hash_named(input.options.text("algorithm"));
+  const KeyHash32 hash = ketama_hash(input.options.text("algorithm"));
   Points32 points;
   for (const Server& server : servers) {
     const double wanted = static_cast<double>(server.weight_milli) / 1000 * 50;
@@ -68,7 +68,7 @@ const SchemeDefinition& npm_ketama_scheme() {
                .preference_lists = true,
                .disruption = "only the keys of the node that comes or goes",
                .cost = "one digest and one ring search, about 12 bytes a point"},
-      .make = make};
+      .make = make_npm_ketama};
   return definition;
 }
 

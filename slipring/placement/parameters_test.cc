@@ -9,7 +9,7 @@
 namespace slipring {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr ParameterInfo kTable[] = {
     {"turns", ParameterType::kInteger, "-1", "-5..5", "an integer"},
@@ -20,7 +20,7 @@ constexpr ParameterInfo kTable[] = {
     {"label", ParameterType::kText, "", "", "a text"},
 };
 
-std::string error_of(const Parameters::Values& values) {
+std::string parameters_error(const Parameters::Values& values) {
   auto checked = Parameters::check(kTable, values, "option");
   return checked ? "no error" : checked.error().message;
 }
@@ -58,21 +58,21 @@ TEST(Parameters, WrongValuesNameTheLineOfTheTable) {
       {"wide", "yes"}, {"wide", "TRUE"},  {"mode", "fas"},  {"mode", "fast|slow"}, {"mode", ""},
   };
   for (const auto& [name, value] : wrong) {
-    EXPECT_THAT(error_of({{name, value}}), HasSubstr("option " + name + ": \"" + value + "\": must be ")) << value;
+    EXPECT_THAT(parameters_error({{name, value}}), HasSubstr("option " + name + ": \"" + value + "\": must be ")) << value;
   }
-  EXPECT_THAT(error_of({{"turns", "6"}}), HasSubstr("must be integer -5..5"));
-  EXPECT_THAT(error_of({{"mode", "x"}}), HasSubstr("must be fast|slow"));
+  EXPECT_THAT(parameters_error({{"turns", "6"}}), HasSubstr("must be integer -5..5"));
+  EXPECT_THAT(parameters_error({{"mode", "x"}}), HasSubstr("must be fast|slow"));
 }
 
 TEST(Parameters, UnknownNamesListTheKnownOnes) {
-  EXPECT_THAT(error_of({{"lode", "1"}}),
+  EXPECT_THAT(parameters_error({{"lode", "1"}}),
               HasSubstr("option \"lode\": unknown; allowed: turns, seed, load, wide, mode, label"));
   EXPECT_THAT(Parameters::check({}, {{"x", "1"}}, "attribute").error().message, HasSubstr("allowed: none"));
 }
 
 TEST(Parameters, HugeValuesAreCutInMessages) {
-  EXPECT_LT(error_of({{"mode", std::string(100'000, 'x')}}).size(), 300u);
-  EXPECT_LT(error_of({{std::string(100'000, 'x'), "1"}}).size(), 300u);
+  EXPECT_LT(parameters_error({{"mode", std::string(100'000, 'x')}}).size(), 300u);
+  EXPECT_LT(parameters_error({{std::string(100'000, 'x'), "1"}}).size(), 300u);
 }
 
 TEST(IndexSet, KeepsEveryIndexOnceBelowAndBeyondItsArray) {

@@ -8,10 +8,6 @@
 namespace slipring {
 namespace {
 
-uint32_t plain_crc32(std::string_view key) {
-  return crc32(key);
-}
-
 // 15 bits of the hash; 0 counts as 1.
 template <KeyHash32 hash>
 uint32_t short_hash(std::string_view key) {
@@ -32,7 +28,7 @@ std::vector<NodeIndex> buckets_of(Points32 points) {
   return buckets;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_php_memcache(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
   const bool fnv = input.options.text("hash_function") == "fnv";
   if (input.options.text("strategy") == "standard")
@@ -45,7 +41,7 @@ Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
     for (uint32_t j = 0; j < server.weight() * kPointsPerWeight; ++j)
       points.push_back({hash(fmt::format("{}-{}", name, j)), server.member});
   }
-  return std::make_unique<SlotTable>(input.members, buckets_of(std::move(points)), hash);
+  return std::make_unique<SlotTableScheme>(input.members, buckets_of(std::move(points)), hash);
 }
 
 }  // namespace
@@ -62,7 +58,7 @@ const SchemeDefinition& php_memcache_scheme() {
                .weights = Weights::kUsed,
                .disruption = "consistent: about 1/n of all keys; standard: nearly all",
                .cost = "one hash and a table access, 4 KiB; standard: 4 bytes a slot"},
-      .make = make};
+      .make = make_php_memcache};
   return definition;
 }
 

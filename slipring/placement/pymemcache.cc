@@ -11,9 +11,9 @@
 namespace slipring {
 namespace {
 
-class Rendezvous final : public Scheme {
+class PymemcacheRendezvous final : public Scheme {
  public:
-  Rendezvous(const SchemeInput& input, const ServerList& servers)
+  PymemcacheRendezvous(const SchemeInput& input, const ServerList& servers)
       : Scheme(input.members.size()),
         seed_(static_cast<uint32_t>(input.options.unsigned_integer("seed"))),
         bytes_keys_(input.options.text("key_type") == "bytes") {
@@ -68,10 +68,10 @@ class Rendezvous final : public Scheme {
   std::vector<Node> nodes_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_pymemcache(const SchemeInput& input) {
   const ServerList servers = listed_servers(input);
   SLIPRING_TRY(check_distinct_labels(servers));
-  return std::make_unique<Rendezvous>(input, servers);
+  return std::make_unique<PymemcacheRendezvous>(input, servers);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ const SchemeDefinition& pymemcache_scheme() {
                .preference_lists = true,
                .disruption = "only the keys of the node that comes or goes",
                .cost = "one hash a node, no memory"},
-      .make = make};
+      .make = make_pymemcache};
   return definition;
 }
 

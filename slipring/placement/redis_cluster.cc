@@ -15,7 +15,7 @@ class RedisCluster final : public SlotScheme {
   std::string_view tag(std::string_view key) const override { return redis_hash_tag(key); }
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_redis_cluster(const SchemeInput& input) {
   SLIPRING_ASSIGN(std::vector<NodeIndex> owners, slot_owners(input, kRedisClusterSlots));
   return std::make_unique<RedisCluster>(input.members, "redis-cluster slots", std::move(owners));
 }
@@ -35,7 +35,7 @@ const SchemeDefinition& redis_cluster_scheme() {
                .attributes = {kSlotsAttribute},
                .disruption = "only the slots that are given to or taken from a node",
                .cost = "O(1), 64 KiB"},
-      .make = make};
+      .make = make_redis_cluster};
   return definition;
 }
 

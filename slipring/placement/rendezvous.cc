@@ -84,7 +84,7 @@ class Rendezvous final : public Scheme {
   Zones zones_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_rendezvous(const SchemeInput& input) {
   return std::make_unique<Rendezvous>(input);
 }
 
@@ -102,7 +102,7 @@ const SchemeDefinition& rendezvous_scheme() {
                .preference_lists = true,
                .disruption = "only the share of the node added, removed or given another weight",
                .cost = "O(n), 16 bytes a node"},
-      .make = make};
+      .make = make_rendezvous};
   return definition;
 }
 

@@ -76,7 +76,7 @@ void add_tokens(std::string_view label, uint64_t from, uint64_t to, uint64_t see
   for (uint64_t j = from; j < to; ++j) out->push_back({xxh3_64(buffer.of(static_cast<uint32_t>(j)), seed), m});
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_ring(const SchemeInput& input) {
   if (is_ring_variant(input)) return make_ring_variant(input);
   const uint64_t vnodes = input.options.unsigned_integer("vnodes");
   const uint64_t seed = input.options.unsigned_integer("seed");
@@ -232,7 +232,7 @@ const SchemeDefinition& ring_scheme() {
                  .preference_lists = true,
                  .disruption = "only the share of the node added, removed or given another weight",
                  .cost = "O(1) expected; 16 bytes a token, 8 of them touched by look-ups"},
-        .make = make,
+        .make = make_ring,
         .remake = remake,
         .warnings = warnings};
     for (const ParameterInfo& option : ring_variant_options()) d.info.options.push_back(option);

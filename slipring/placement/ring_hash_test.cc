@@ -11,10 +11,10 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-std::vector<uint64_t> counts(std::vector<double> weights, RingSizes sizes) {
+std::vector<uint64_t> points_each(std::vector<double> weights, RingSizes sizes) {
   std::vector<RingHashHost> hosts;
   for (NodeIndex i = 0; i < weights.size(); ++i) hosts.push_back({"h", weights[i], i});
   std::vector<uint64_t> found(weights.size());
@@ -24,7 +24,7 @@ std::vector<uint64_t> counts(std::vector<double> weights, RingSizes sizes) {
   return found;
 }
 
-const PointRing<uint64_t>& ring_of(const Scheme& scheme) {
+const PointRing<uint64_t>& token_ring_of(const Scheme& scheme) {
   return dynamic_cast<const PointScheme<uint64_t>&>(scheme).ring();
 }
 
@@ -37,25 +37,25 @@ std::vector<Member> ports_90_to_95() {
 }
 
 TEST(RingHash, PointsFollowTheWeights) {
-  EXPECT_THAT(counts({1, 1}, {1024, 4096}), ElementsAre(512, 512));
-  EXPECT_THAT(counts({1, 2, 3}, {6, 100}), ElementsAre(1, 2, 3));
-  EXPECT_THAT(counts({1, 0, 1}, {10, 100}), ElementsAre(5, 0, 5));
+  EXPECT_THAT(points_each({1, 1}, {1024, 4096}), ElementsAre(512, 512));
+  EXPECT_THAT(points_each({1, 2, 3}, {6, 100}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(points_each({1, 0, 1}, {10, 100}), ElementsAre(5, 0, 5));
 }
 
 TEST(RingHash, EqualHostsGetWholeNumbersSoTheRingOutgrowsItsMinimum) {
-  EXPECT_THAT(counts({1, 1, 1}, {1024, 4096}), ElementsAre(342, 342, 342));
+  EXPECT_THAT(points_each({1, 1, 1}, {1024, 4096}), ElementsAre(342, 342, 342));
 }
 
 TEST(RingHash, TheMaximumCutsLateHostsShort) {
-  EXPECT_THAT(counts({1, 1, 1}, {100, 100}), ElementsAre(34, 33, 33));
-  EXPECT_THAT(counts({1, 1, 1, 1}, {2, 2}), ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(points_each({1, 1, 1}, {100, 100}), ElementsAre(34, 33, 33));
+  EXPECT_THAT(points_each({1, 1, 1, 1}, {2, 2}), ElementsAre(1, 0, 1, 0));
 }
 
 // The first lines of the ring that Envoy's unit test prints for these hosts.
 TEST(EnvoyRingHash, MakesTheRingOfEnvoysUnitTest) {
   const SchemeSpec spec{.name = "envoy-ring-hash", .options = {{"min_ring_size", "12"}}};
   const auto scheme = *make_scheme(spec, ports_90_to_95());
-  const auto& ring = ring_of(*scheme);
+  const auto& ring = token_ring_of(*scheme);
   ASSERT_EQ(ring.size(), 12u);
   EXPECT_EQ(ring.point(0), 833437586790550860u);
   EXPECT_EQ(ring.member(0), 4u);
@@ -69,8 +69,8 @@ TEST(EnvoyRingHash, OtherHashesGiveOtherRings) {
   const auto xx = *make_scheme({.name = "envoy-ring-hash"}, addresses_for_test(3));
   const auto murmur =
       *make_scheme({.name = "envoy-ring-hash", .options = {{"hash", "murmur2"}}}, addresses_for_test(3));
-  EXPECT_EQ(ring_of(*xx).size(), ring_of(*murmur).size());
-  EXPECT_NE(ring_of(*xx).point(0), ring_of(*murmur).point(0));
+  EXPECT_EQ(token_ring_of(*xx).size(), token_ring_of(*murmur).size());
+  EXPECT_NE(token_ring_of(*xx).point(0), token_ring_of(*murmur).point(0));
 }
 
 TEST(EnvoyRingHash, SizesThatContradictAreRefused) {
@@ -100,7 +100,7 @@ TEST(GrpcRingHash, TheCapLowersBothSizes) {
   const auto capped = [](const char* cap) {
     const SchemeSpec spec{.name = "grpc-ring-hash",
                           .options = {{"min_ring_size", "8000"}, {"max_ring_size", "8000"}, {"ring_size_cap", cap}}};
-    return ring_of(**make_scheme(spec, addresses_for_test(2))).size();
+    return token_ring_of(**make_scheme(spec, addresses_for_test(2))).size();
   };
   EXPECT_EQ(capped("4096"), 4096u);
   EXPECT_EQ(capped("8388608"), 8000u);

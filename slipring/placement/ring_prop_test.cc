@@ -11,7 +11,7 @@
 namespace slipring {
 namespace {
 
-std::vector<Member> fleet(size_t n, Random* random) {
+std::vector<Member> ring_fleet(size_t n, Random* random) {
   std::vector<Member> members;
   for (size_t i = 0; i < n; ++i) {
     members.push_back({.name = "node-" + std::to_string(i) + "-" + std::to_string(random->below(1'000'000))});
@@ -39,14 +39,14 @@ std::vector<double> shares(const Scheme& ring) {
   return share;
 }
 
-void expect_holds(bool held) {
+void expect_ring_holds(bool held) {
   EXPECT_TRUE(held);
 }
 
 TEST(RingProperties, SharesAreBalancedInProportionToWeight) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(2 + random.below(60), &random);
+    auto members = ring_fleet(2 + random.below(60), &random);
     int64_t total = 0;
     for (Member& m : members) total += m.weight_milli = static_cast<int64_t>(500 + random.below(2500));
     const auto ring = *make_scheme(spec(512, seed), members);
@@ -60,9 +60,9 @@ TEST(RingProperties, SharesAreBalancedInProportionToWeight) {
 }
 
 TEST(RingProperties, AddingANodeMovesKeysOnlyToIt) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(1 + random.below(30), &random);
+    auto members = ring_fleet(1 + random.below(30), &random);
     const SchemeSpec same = spec(64, seed);
     const auto old_ring = *make_scheme(same, members);
     members.push_back({.name = "the-new-one"});
@@ -77,9 +77,9 @@ TEST(RingProperties, AddingANodeMovesKeysOnlyToIt) {
 }
 
 TEST(RingProperties, RemovingANodeMovesOnlyItsKeys) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    const auto members = fleet(2 + random.below(30), &random);
+    const auto members = ring_fleet(2 + random.below(30), &random);
     const size_t gone = random.below(members.size());
     auto fewer = members;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(gone));
@@ -94,9 +94,9 @@ TEST(RingProperties, RemovingANodeMovesOnlyItsKeys) {
 }
 
 TEST(RingProperties, AChangeOfWeightMovesKeysOnlyToOrFromThatNode) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(2 + random.below(20), &random);
+    auto members = ring_fleet(2 + random.below(20), &random);
     for (Member& m : members) m.weight_milli = static_cast<int64_t>(1 + random.below(3000));
     const auto before = *make_scheme(spec(100, seed), members);
     const auto changed = static_cast<NodeIndex>(random.below(members.size()));
@@ -114,9 +114,9 @@ TEST(RingProperties, AChangeOfWeightMovesKeysOnlyToOrFromThatNode) {
 }
 
 TEST(RingProperties, WhatMovesToANewNodeIsItsShareAndNoMore) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(2 + random.below(20), &random);
+    auto members = ring_fleet(2 + random.below(20), &random);
     const auto before = *make_scheme(spec(128, seed), members);
     members.push_back({.name = "the-new-one"});
     const auto after = *make_scheme(spec(128, seed), members);
@@ -131,7 +131,7 @@ TEST(RingProperties, WhatMovesToANewNodeIsItsShareAndNoMore) {
   }));
 }
 
-// Views: clients that each know only some of the nodes. A random subset of at least half of the fleet.
+// Views: clients that each know only some of the nodes. A random subset of at least half of the ring_fleet.
 std::vector<Member> view_of(const std::vector<Member>& members, Random* random) {
   std::vector<Member> view;
   while (view.size() * 2 < members.size()) {
@@ -160,7 +160,7 @@ std::vector<std::vector<std::string>> owners_by_view(const std::vector<Member>& 
 // few nodes: beyond 12 nodes with chance 0.3^12 a view.
 TEST(RingProperties, SpreadAKeyHasFewOwnersOverAllViews) {
   Random random(7);
-  const auto members = fleet(40, &random);
+  const auto members = ring_fleet(40, &random);
   const auto owners = owners_by_view(members, 100, 500, &random);
   for (size_t k = 0; k < 500; ++k) {
     std::set<std::string> distinct;
@@ -171,7 +171,7 @@ TEST(RingProperties, SpreadAKeyHasFewOwnersOverAllViews) {
 
 TEST(RingProperties, LoadANodeIsGivenFewDistinctKeysOverAllViews) {
   Random random(8);
-  const auto members = fleet(40, &random);
+  const auto members = ring_fleet(40, &random);
   constexpr size_t kKeys = 2000;
   const auto owners = owners_by_view(members, 100, kKeys, &random);
   std::map<std::string, std::set<size_t>> keys_of;
@@ -182,9 +182,9 @@ TEST(RingProperties, LoadANodeIsGivenFewDistinctKeysOverAllViews) {
 }
 
 TEST(RingProperties, PreferenceListsAreDistinctAndSpreadOverZonesFirst) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    auto members = fleet(1 + random.below(20), &random);
+    auto members = ring_fleet(1 + random.below(20), &random);
     std::set<std::string> zones;
     for (Member& m : members) {
       if (random.chance(0.8)) m.zone = "z" + std::to_string(random.below(4));
@@ -207,9 +207,9 @@ TEST(RingProperties, PreferenceListsAreDistinctAndSpreadOverZonesFirst) {
 }
 
 TEST(RingProperties, TheOrderOfMembersDoesNotMatter) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
-    const auto members = fleet(2 + random.below(20), &random);
+    const auto members = ring_fleet(2 + random.below(20), &random);
     auto shuffled = members;
     for (size_t i = shuffled.size() - 1; i > 0; --i) std::swap(shuffled[i], shuffled[random.below(i + 1)]);
     const auto a = *make_scheme(spec(32, seed), members);
@@ -221,7 +221,7 @@ TEST(RingProperties, TheOrderOfMembersDoesNotMatter) {
   }));
 }
 
-// One random change of a fleet: nodes come, go, change weight, zone or label, in another order.
+// One random change of a ring_fleet: nodes come, go, change weight, zone or label, in another order.
 std::vector<Member> changed(std::vector<Member> members, Random* random) {
   for (uint64_t step = 0; step < 1 + random->below(4); ++step) {
     Member& some = members[random->below(members.size())];
@@ -270,10 +270,10 @@ void assert_equal(const Scheme& a, const Scheme& b, Random* random) {
 
 // The second change starts from a ring that was itself made from another one.
 TEST(RingProperties, ARingMadeFromTheOneBeforeEqualsOneMadeAnew) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
     const SchemeSpec same = spec(1 + random.below(64), seed);
-    const auto first = fleet(1 + random.below(40), &random);
+    const auto first = ring_fleet(1 + random.below(40), &random);
     const auto second = changed(first, &random);
     const auto third = changed(second, &random);
     const auto ring = *make_scheme(same, first);
@@ -285,10 +285,10 @@ TEST(RingProperties, ARingMadeFromTheOneBeforeEqualsOneMadeAnew) {
 
 // Labels may be equal, so two nodes may have all their tokens in common.
 TEST(RingProperties, EqualTokensKeepTheirOrderInARingMadeFromTheOneBefore) {
-  expect_holds(rc::check([](uint64_t seed) {
+  expect_ring_holds(rc::check([](uint64_t seed) {
     Random random(seed);
     const SchemeSpec same = spec(16, seed);
-    auto before = fleet(12, &random);
+    auto before = ring_fleet(12, &random);
     for (Member& m : before) m.label = "l" + std::to_string(random.below(3));
     auto after = before;
     after[random.below(12)].weight_milli = static_cast<int64_t>(random.below(3000));

@@ -9,8 +9,8 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<Member> five_nodes() {
   return {{.name = "n1", .zone = "a"},
@@ -114,7 +114,7 @@ TEST(Ring, ADrainedNodeOwnsNothingAndIsInNoList) {
   for (int i = 0; i < 1000; ++i) {
     const auto list = list_of(*ring, members, std::to_string(i), 5);
     EXPECT_EQ(list.size(), 4u);
-    EXPECT_THAT(list, testing::Not(testing::Contains("n3")));
+    EXPECT_THAT(list, ::testing::Not(::testing::Contains("n3")));
   }
 }
 

@@ -48,7 +48,7 @@ struct HashKind {
   WidePoint (*wide)(std::string_view s);
 };
 
-constexpr HashKind kHashes[] = {
+constexpr HashKind kHashKinds[] = {
     {"xxh3", 64, true, [](std::string_view s, uint64_t seed) { return xxh3_64(s, seed); }, nullptr},
     {"murmur3", 64, true,
      [](std::string_view s, uint64_t seed) { return murmur3_x64_128(s, static_cast<uint32_t>(seed))[0]; }, nullptr},
@@ -68,10 +68,10 @@ constexpr HashKind kHashes[] = {
 };
 
 const HashKind& hash_kind(std::string_view name) {
-  for (const HashKind& kind : kHashes) {
+  for (const HashKind& kind : kHashKinds) {
     if (kind.name == name) return kind;
   }
-  return kHashes[0];
+  return kHashKinds[0];
 }
 
 // Everything about a variant but its tokens.

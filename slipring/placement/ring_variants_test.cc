@@ -11,7 +11,7 @@
 namespace slipring {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Options = std::map<std::string, std::string>;
 
 std::vector<Member> three() {
@@ -28,7 +28,7 @@ std::string owner(const Scheme& scheme, const std::vector<Member>& members, std:
   return members[scheme.owner(key)].name;
 }
 
-std::string error_of(const Options& options, const std::vector<Member>& members) {
+std::string variant_error(const Options& options, const std::vector<Member>& members) {
   auto made = make_scheme({.options = options}, members);
   return made ? "no error" : made.error().to_string();
 }
@@ -126,24 +126,24 @@ TEST(RingVariants, WeightsAndZonesWorkWithWidePointsToo) {
 }
 
 TEST(RingVariants, WhatDoesNotGoTogetherIsRefused) {
-  EXPECT_THAT(error_of({{"hash", "md4"}}, three()), HasSubstr("must be xxh3|murmur3"));
-  EXPECT_THAT(error_of({{"label", "{name}"}}, three()), HasSubstr("option label"));
-  EXPECT_THAT(error_of({{"hash", "md5"}, {"seed", "1"}}, three()), HasSubstr("hash md5 has no seed"));
-  EXPECT_THAT(error_of({{"hash", "sha1"}, {"space", "360"}}, three()), HasSubstr("at most 64 bits"));
-  EXPECT_THAT(error_of({{"hash", "crc32"}, {"space", "4294967297"}}, three()), HasSubstr("larger than the hash"));
-  EXPECT_THAT(error_of({{"space", "3"}, {"partitions", "4"}}, three()), HasSubstr("more than points"));
+  EXPECT_THAT(variant_error({{"hash", "md4"}}, three()), HasSubstr("must be xxh3|murmur3"));
+  EXPECT_THAT(variant_error({{"label", "{name}"}}, three()), HasSubstr("option label"));
+  EXPECT_THAT(variant_error({{"hash", "md5"}, {"seed", "1"}}, three()), HasSubstr("hash md5 has no seed"));
+  EXPECT_THAT(variant_error({{"hash", "sha1"}, {"space", "360"}}, three()), HasSubstr("at most 64 bits"));
+  EXPECT_THAT(variant_error({{"hash", "crc32"}, {"space", "4294967297"}}, three()), HasSubstr("larger than the hash"));
+  EXPECT_THAT(variant_error({{"space", "3"}, {"partitions", "4"}}, three()), HasSubstr("more than points"));
 }
 
 TEST(RingVariants, TokensOutOfTheSpaceOrMissingAreRefused) {
   auto members = with_tokens();
   members[1].attributes["tokens"] = "360";
-  EXPECT_THAT(error_of({{"space", "360"}}, members), HasSubstr("node B: token: 360: must be 0 to 359"));
+  EXPECT_THAT(variant_error({{"space", "360"}}, members), HasSubstr("node B: token: 360: must be 0 to 359"));
   for (const char* bad : {"", "1,", ",1", "1,,2", "x", "-1", "18446744073709551616"}) {
     members[1].attributes["tokens"] = bad;
-    EXPECT_THAT(error_of({}, members), HasSubstr("node B: token")) << bad;
+    EXPECT_THAT(variant_error({}, members), HasSubstr("node B: token")) << bad;
   }
   members[1].attributes.clear();
-  EXPECT_THAT(error_of({}, members), HasSubstr("node B: no tokens"));
+  EXPECT_THAT(variant_error({}, members), HasSubstr("node B: no tokens"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace slipring {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<Member> members(std::initializer_list<const char*> names) {
   std::vector<Member> made;
@@ -19,50 +19,50 @@ std::vector<Member> members(std::initializer_list<const char*> names) {
   return made;
 }
 
-std::string error_of(const SchemeSpec& spec, const std::vector<Member>& list) {
+std::string scheme_error(const SchemeSpec& spec, const std::vector<Member>& list) {
   auto made = make_scheme(spec, list);
   return made ? "no error" : made.error().to_string();
 }
 
 TEST(Schemes, AnUnknownNameListsTheKnownOnes) {
-  EXPECT_THAT(error_of({.name = "rong"}, members({"a"})),
+  EXPECT_THAT(scheme_error({.name = "rong"}, members({"a"})),
               HasSubstr("invalid_argument: scheme \"rong\": unknown; there are: "));
-  EXPECT_THAT(error_of({.name = "rong"}, members({"a"})), HasSubstr("modulo"));
+  EXPECT_THAT(scheme_error({.name = "rong"}, members({"a"})), HasSubstr("modulo"));
 }
 
 TEST(Schemes, AnUnknownOptionListsTheAllowedOnes) {
-  EXPECT_THAT(error_of({.name = "modulo", .options = {{"vnods", "3"}}}, members({"a"})),
+  EXPECT_THAT(scheme_error({.name = "modulo", .options = {{"vnods", "3"}}}, members({"a"})),
               HasSubstr("option \"vnods\": unknown; allowed: seed"));
 }
 
 TEST(Schemes, AnUnknownAttributeNamesTheNode) {
   auto list = members({"a", "b"});
   list[1].attributes["rack"] = "r1";
-  EXPECT_THAT(error_of({.name = "modulo"}, list), HasSubstr("node b: attribute"));
+  EXPECT_THAT(scheme_error({.name = "modulo"}, list), HasSubstr("node b: attribute"));
 }
 
 TEST(Schemes, OptionsOutOfRangeAreRefused) {
   for (const char* bad : {"", "x", "-1", "1.5", "18446744073709551616", " 1"}) {
-    EXPECT_THAT(error_of({.name = "modulo", .options = {{"seed", bad}}}, members({"a"})), HasSubstr("must be")) << bad;
+    EXPECT_THAT(scheme_error({.name = "modulo", .options = {{"seed", bad}}}, members({"a"})), HasSubstr("must be")) << bad;
   }
 }
 
 TEST(Schemes, MembersAreChecked) {
   const SchemeSpec spec{.name = "modulo"};
-  EXPECT_THAT(error_of(spec, {}), HasSubstr("no nodes"));
-  EXPECT_THAT(error_of(spec, members({"a", "b", "a"})), HasSubstr("node a: named twice"));
-  EXPECT_THAT(error_of(spec, members({"a b"})), HasSubstr("node name \"a b\""));
+  EXPECT_THAT(scheme_error(spec, {}), HasSubstr("no nodes"));
+  EXPECT_THAT(scheme_error(spec, members({"a", "b", "a"})), HasSubstr("node a: named twice"));
+  EXPECT_THAT(scheme_error(spec, members({"a b"})), HasSubstr("node name \"a b\""));
   for (const int64_t weight : {int64_t{-1}, kWeightMilliMax + 1, INT64_MIN, INT64_MAX}) {
     auto list = members({"a"});
     list[0].weight_milli = weight;
-    EXPECT_THAT(error_of(spec, list), HasSubstr("must be 0 to 1000")) << weight;
+    EXPECT_THAT(scheme_error(spec, list), HasSubstr("must be 0 to 1000")) << weight;
   }
 }
 
 TEST(Schemes, AWeightIsRefusedWhereThereAreNone) {
   auto list = members({"a", "b"});
   list[1].weight_milli = 2000;
-  EXPECT_THAT(error_of({.name = "modulo"}, list), HasSubstr("node b: weight 2: scheme modulo has no weights"));
+  EXPECT_THAT(scheme_error({.name = "modulo"}, list), HasSubstr("node b: weight 2: scheme modulo has no weights"));
 }
 
 TEST(Schemes, NodeNamesHaveOneTo64SafeBytes) {

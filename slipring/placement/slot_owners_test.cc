@@ -12,8 +12,8 @@
 namespace slipring {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<Member> slot_fleet(std::initializer_list<const char*> slots) {
   std::vector<Member> members;

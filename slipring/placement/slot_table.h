@@ -17,10 +17,10 @@
 
 namespace slipring {
 
-class SlotTable : public OrdinalScheme {
+class SlotTableScheme : public OrdinalScheme {
  public:
   // REQUIRES: at least one slot.
-  SlotTable(std::span<const Member> members, std::vector<NodeIndex> slots, KeyHash32 hash)
+  SlotTableScheme(std::span<const Member> members, std::vector<NodeIndex> slots, KeyHash32 hash)
       : OrdinalScheme(members), slots_(std::move(slots)), hash_(hash) {}
 
   NodeIndex owner(std::string_view key) const override { return slots_[slot(key)]; }
@@ -40,7 +40,7 @@ class SlotTable : public OrdinalScheme {
 inline Result<std::unique_ptr<const Scheme>> make_slot_table(const SchemeInput& input, const ServerList& servers,
                                                              KeyHash32 hash) {
   SLIPRING_ASSIGN(std::vector<NodeIndex> slots, weighted_slots(servers));
-  return std::make_unique<SlotTable>(input.members, std::move(slots), hash);
+  return std::make_unique<SlotTableScheme>(input.members, std::move(slots), hash);
 }
 
 }  // namespace slipring

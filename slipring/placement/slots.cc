@@ -134,7 +134,7 @@ Result<SlotTable> make_table(const Parameters& options, std::span<const Member> 
   return fine;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_slots(const SchemeInput& input) {
   SLIPRING_ASSIGN(SlotTable table, make_table(input.options, input.members));
   return std::make_unique<Slots>(input, std::move(table));
 }
@@ -244,7 +244,7 @@ const SchemeDefinition& slots_scheme() {
                .preference_lists = true,
                .disruption = "the slots that change hands; with a planned table the fewest possible",
                .cost = "O(1); 4 bytes a slot"},
-      .make = make};
+      .make = make_slots};
   return definition;
 }
 

@@ -13,22 +13,22 @@
 namespace slipring {
 namespace {
 
-struct NamedHash {
+struct SpymemcachedHash {
   std::string_view name;
   KeyHash32 hash;
 };
 
 // All results are cut to 32 bits.
-constexpr NamedHash kHashes[] = {
+constexpr SpymemcachedHash kSpymemcachedHashes[] = {
     {"NATIVE_HASH", java_hash_code},   {"CRC_HASH", crc32_15_bits},     {"FNV1_64_HASH", fnv1_64_utf16},
     {"FNV1A_64_HASH", fnv1a_64_utf16}, {"FNV1_32_HASH", fnv1_32_utf16}, {"FNV1A_32_HASH", fnv1a_32_utf16},
     {"KETAMA_HASH", md5_first_word},
 };
 
-KeyHash32 hash_named(std::string_view name) {
-  const auto* const entry = std::find_if(std::begin(kHashes), std::end(kHashes),
-                                         [name](const NamedHash& candidate) { return candidate.name == name; });
-  SLIPRING_CHECK(entry != std::end(kHashes), "hash from the table of options");
+KeyHash32 spymemcached_hash(std::string_view name) {
+  const auto* const entry = std::find_if(std::begin(kSpymemcachedHashes), std::end(kSpymemcachedHashes),
+                                         [name](const SpymemcachedHash& candidate) { return candidate.name == name; });
+  SLIPRING_CHECK(entry != std::end(kSpymemcachedHashes), "hash from the table of options");
   return entry->hash;
 }
 
@@ -76,17 +76,17 @@ Points32 ring_points(const SchemeInput& input, const ServerList& servers, const 
 }
 
 // The points live in a map: of equal ones the server added last has it.
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_spymemcached(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
   SLIPRING_TRY(check_points(input.members.size() * 160));
   const Locator locator = {.libmemcached_format = input.options.text("key_format") == "LIBMEMCACHED",
-                           .hash = hash_named(input.options.text("hash"))};
+                           .hash = spymemcached_hash(input.options.text("hash"))};
   if (input.options.text("locator") == "ketama") {
     return make_hashed_ring(input, ring_points(input, servers, locator), Ties::kKeepLast, locator.hash);
   }
   std::vector<NodeIndex> slots(input.members.size());
   std::iota(slots.begin(), slots.end(), 0);
-  return std::make_unique<SlotTable>(input.members, std::move(slots), locator.hash);
+  return std::make_unique<SlotTableScheme>(input.members, std::move(slots), locator.hash);
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ const SchemeDefinition& spymemcached_scheme() {
                .preference_lists = true,
                .disruption = "ketama: about 1/n of all keys; array_mod: nearly all",
                .cost = "one hash and one ring search, about 12 bytes a point; array_mod: one hash and a table"},
-      .make = make};
+      .make = make_spymemcached};
   return definition;
 }
 

@@ -187,7 +187,7 @@ Result<KeyParts> key_parts(std::string_view text) {
   return parts;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_squid_carp(const SchemeInput& input) {
   SLIPRING_ASSIGN(const ServerList servers, whole_weight_servers(input));
   SLIPRING_ASSIGN(const KeyParts parts, key_parts(input.options.text("carp_key")));
   std::vector<Peer> peers;
@@ -212,7 +212,7 @@ const SchemeDefinition& squid_carp_scheme() {
                .preference_lists = true,
                .disruption = "most keys",
                .cost = "the URL hashed once for each peer, no memory"},
-      .make = make};
+      .make = make_squid_carp};
   return definition;
 }
 

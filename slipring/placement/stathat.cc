@@ -10,10 +10,6 @@ namespace {
 
 using Hash = uint32_t (*)(std::string_view);
 
-uint32_t plain_crc32(std::string_view s) {
-  return crc32(s);
-}
-
 class Stathat final : public PointScheme<uint32_t> {
  public:
   Stathat(size_t members, PointRing<uint32_t> ring, Hash hash)
@@ -25,7 +21,7 @@ class Stathat final : public PointScheme<uint32_t> {
   Hash hash_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_stathat(const SchemeInput& input) {
   const uint64_t replicas = input.options.unsigned_integer("replicas");
   const Hash hash = input.options.text("hash") == "fnv1a" ? Hash{fnv1a_32} : Hash{plain_crc32};
   SLIPRING_TRY(check_points(replicas * input.members.size()));
@@ -52,7 +48,7 @@ const SchemeDefinition& stathat_scheme() {
                .preference_lists = true,
                .disruption = "the node's own share",
                .cost = "O(1) search, 6 bytes a point"},
-      .make = make};
+      .make = make_stathat};
   return definition;
 }
 

@@ -37,7 +37,7 @@ class ParentRing final : public PointScheme<uint64_t> {
   bool with_query_;
 };
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_trafficserver(const SchemeInput& input) {
   std::vector<RingPoint<uint64_t>> points;
   for (const Server& server : listed_servers(input)) {
     const auto weight = static_cast<float>(static_cast<double>(server.weight_milli) / 1000);
@@ -64,7 +64,7 @@ const SchemeDefinition& trafficserver_scheme() {
                .preference_lists = true,
                .disruption = "only the keys of the parent that comes or goes",
                .cost = "one SipHash and one ring search, about 16 bytes a point"},
-      .make = make};
+      .make = make_trafficserver};
   return definition;
 }
 

@@ -15,23 +15,19 @@
 namespace slipring {
 namespace {
 
-uint32_t plain_crc32(std::string_view key) {
-  return crc32(key);
-}
-
 // An empty key has hash 0 whatever the function.
 template <KeyHash32 hash>
 uint32_t hash_of(std::string_view key) {
   return key.empty() ? 0 : hash(key);
 }
 
-struct NamedHash {
+struct TwemproxyHash {
   std::string_view name;
   KeyHash32 hash;
 };
 
 // nutcracker calls the plain CRC-32 crc32a, and crc32 its bits 16 to 30.
-constexpr NamedHash kHashes[] = {
+constexpr TwemproxyHash kTwemproxyHashes[] = {
     {"one_at_a_time", hash_of<one_at_a_time_signed>},
     {"md5", hash_of<md5_first_word>},
     {"crc16", hash_of<crc16_unmasked>},
@@ -46,10 +42,10 @@ constexpr NamedHash kHashes[] = {
     {"jenkins", hash_of<jenkins_lookup3_13>},
 };
 
-KeyHash32 hash_named(std::string_view name) {
-  const auto* const entry = std::find_if(std::begin(kHashes), std::end(kHashes),
-                                         [name](const NamedHash& candidate) { return candidate.name == name; });
-  SLIPRING_CHECK(entry != std::end(kHashes), "hash from the table of options");
+KeyHash32 twemproxy_hash(std::string_view name) {
+  const auto* const entry = std::find_if(std::begin(kTwemproxyHashes), std::end(kTwemproxyHashes),
+                                         [name](const TwemproxyHash& candidate) { return candidate.name == name; });
+  SLIPRING_CHECK(entry != std::end(kTwemproxyHashes), "hash from the table of options");
   return entry->hash;
 }
 
@@ -157,13 +153,13 @@ Result<TagRule> tag_rule(const Parameters& options) {
   return TagRule{true, text[0], text[1]};
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_twemproxy(const SchemeInput& input) {
   SLIPRING_ASSIGN(const std::vector<PoolServer> pool, live_pool(input));
   SLIPRING_ASSIGN(const TagRule rule, tag_rule(input.options));
-  const KeyHash32 hash = hash_named(input.options.text("hash"));
+  const KeyHash32 hash = twemproxy_hash(input.options.text("hash"));
   if (input.options.text("distribution") == "modula") {
     SLIPRING_ASSIGN(std::vector<NodeIndex> slots, weighted_slots(servers_of(pool)));
-    return std::make_unique<Tagged<SlotTable>>(rule, input.members, std::move(slots), hash);
+    return std::make_unique<Tagged<SlotTableScheme>>(rule, input.members, std::move(slots), hash);
   }
   SLIPRING_ASSIGN(Points32 points, ketama_points(pool));
   return std::make_unique<Tagged<HashedRing>>(rule, input.members.size(),
@@ -191,7 +187,7 @@ const SchemeDefinition& twemproxy_scheme() {
                .preference_lists = true,
                .disruption = "ketama: about 1/n of all keys; modula: nearly all",
                .cost = "one hash and one ring search, about 12 bytes a point; modula: one hash and a table"},
-      .make = make};
+      .make = make_twemproxy};
   return definition;
 }
 

@@ -108,7 +108,7 @@ Result<Points32> points_of(const SchemeInput& input, const ServerList& servers) 
   return points;
 }
 
-Result<std::unique_ptr<const Scheme>> make(const SchemeInput& input) {
+Result<std::unique_ptr<const Scheme>> make_varnish_shard(const SchemeInput& input) {
   const ServerList servers = listed_servers(input);
   SLIPRING_TRY(check_distinct_labels(servers));
   SLIPRING_ASSIGN(Points32 points, points_of(input, servers));
@@ -141,7 +141,7 @@ const SchemeDefinition& varnish_shard_scheme() {
                .preference_lists = true,
                .disruption = "only the keys of the backend that comes or goes",
                .cost = "one SHA-256 and one bisection, about 12 bytes a point"},
-      .make = make};
+      .make = make_varnish_shard};
   return definition;
 }
 

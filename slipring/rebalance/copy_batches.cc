@@ -8,7 +8,7 @@
 
 namespace slipring::rebalance {
 
-using State = CopyMachine::State;
+using CopyState = CopyMachine::State;
 
 namespace {
 
@@ -26,7 +26,7 @@ bool equal(const KeyEntry& a, const KeyEntry& b) {
 
 }  // namespace
 
-void State::start_batches(Now now, CopyActions& out) {
+void CopyState::start_batches(Now now, CopyActions& out) {
   const size_t limit = spec.limits.batches_in_flight;
   while (batches.size() < limit && !queue.empty()) {
     if (now.mono < wait_until || (!in_hold() && (!keys_rate.ready(now.mono) || !bytes_rate.ready(now.mono)))) return;
@@ -36,7 +36,7 @@ void State::start_batches(Now now, CopyActions& out) {
   if (batches.size() < limit && step != Step::kBarrier && now.mono >= wait_until) continue_scan(out);
 }
 
-void State::start_batch(Work& work, CopyActions& out) {
+void CopyState::start_batch(Work& work, CopyActions& out) {
   Batch batch;
   batch.kind = work.kind;
   batch.move = work.move;
@@ -56,7 +56,7 @@ void State::start_batch(Work& work, CopyActions& out) {
   batches.emplace(id, std::move(batch));
 }
 
-bool State::may_join(const Work& work, std::string_view key) {
+bool CopyState::may_join(const Work& work, std::string_view key) {
   MoveState& move = moves[work.move];
   // A scan may name a key twice; what changed meanwhile is copied in the next round.
   const bool scanning = step == Step::kScanCopy || step == Step::kScanExtras || step == Step::kScanCompare;
@@ -67,7 +67,7 @@ bool State::may_join(const Work& work, std::string_view key) {
   return false;
 }
 
-void State::emit_batch(uint64_t id, const Batch& batch, CopyActions& out) const {
+void CopyState::emit_batch(uint64_t id, const Batch& batch, CopyActions& out) const {
   const Peer owner = owner_of(batch.move);
   const Peer other = other_of(batch.move);
   switch (batch.kind) {
@@ -90,7 +90,7 @@ void State::emit_batch(uint64_t id, const Batch& batch, CopyActions& out) const 
   }
 }
 
-State::Batch State::take_batch(uint64_t id) {
+CopyState::Batch CopyState::take_batch(uint64_t id) {
   const auto at = batches.find(id);
   if (at == batches.end()) return Batch{};
   Batch batch = std::move(at->second);
@@ -101,7 +101,7 @@ State::Batch State::take_batch(uint64_t id) {
 
 // False: the answer comes from another process than the copies are valid for. Its feed is opened again, which finds
 // out.
-bool State::same_owner(MoveInGroup move, const ServerIdentity& identity, CopyActions& out) {
+bool CopyState::same_owner(MoveInGroup move, const ServerIdentity& identity, CopyActions& out) {
   PeerState& peer = peers[owner_of(move)];
   if (identity == peer.identity) return true;
   if (peer.open) {
@@ -111,7 +111,7 @@ bool State::same_owner(MoveInGroup move, const ServerIdentity& identity, CopyAct
   return false;
 }
 
-void State::on_read(KeysRead& e, CopyActions& out) {
+void CopyState::on_read(KeysRead& e, CopyActions& out) {
   const auto at = batches.find(e.batch);
   if (at == batches.end()) return;
   Batch& batch = at->second;
@@ -129,7 +129,7 @@ void State::on_read(KeysRead& e, CopyActions& out) {
   on_copy_read(e.batch, batch, e, out);
 }
 
-void State::on_copy_read(uint64_t id, Batch& batch, const KeysRead& e, CopyActions& out) {
+void CopyState::on_copy_read(uint64_t id, Batch& batch, const KeysRead& e, CopyActions& out) {
   const bool merging = batch.kind == BatchKind::kMerge;
   for (uint32_t i = 0; i < e.entries.size(); ++i) {
     const KeyEntry& entry = e.entries[i];
@@ -167,7 +167,7 @@ void State::on_copy_read(uint64_t id, Batch& batch, const KeysRead& e, CopyActio
 }
 
 // What the batch had no room for becomes the next one.
-void State::give_back(Batch& batch, size_t from) {
+void CopyState::give_back(Batch& batch, size_t from) {
   Work rest{batch.kind, batch.move, {}, 0};
   for (size_t i = from; i < batch.size; ++i) {
     in_flight.remove(key_hash(batch.keys[i]));
@@ -178,12 +178,12 @@ void State::give_back(Batch& batch, size_t from) {
 }
 
 // The feed of the other side will show these; they are our own.
-void State::expect(const Batch& batch) {
+void CopyState::expect(const Batch& batch) {
   for (const uint32_t i : batch.restore) expected_restores.add(key_hash(batch.keys[i]));
   for (const uint32_t i : batch.remove) expected_removes.add(key_hash(batch.keys[i]));
 }
 
-void State::on_presence(const Batch& batch, const KeysRead& e) {
+void CopyState::on_presence(const Batch& batch, const KeysRead& e) {
   MoveState& move = moves[batch.move];
   for (size_t i = 0; i < batch.keys.size(); ++i) {
     if (e.entries[i].state != KeyState::kAbsent) continue;
@@ -198,7 +198,7 @@ void State::on_presence(const Batch& batch, const KeysRead& e) {
   }
 }
 
-void State::on_written(const KeysWritten& e) {
+void CopyState::on_written(const KeysWritten& e) {
   const Batch batch = take_batch(e.batch);
   for (size_t i = 0; i < batch.restore.size(); ++i) {
     const std::string_view key = batch.keys[batch.restore[i]];
@@ -217,11 +217,11 @@ void State::on_written(const KeysWritten& e) {
   round_bytes += batch.bytes;
 }
 
-void State::mark_written(MoveInGroup move, std::string_view key) {
+void CopyState::mark_written(MoveInGroup move, std::string_view key) {
   if (verified) moves[move].unverified.insert(key);
 }
 
-void State::on_compared(const KeysCompared& e, Now now, CopyActions& out) {
+void CopyState::on_compared(const KeysCompared& e, Now now, CopyActions& out) {
   if (batches.count(e.batch) == 0) return;
   const Batch batch = take_batch(e.batch);
   PeerState& other = peers[other_of(batch.move)];
@@ -235,7 +235,7 @@ void State::on_compared(const KeysCompared& e, Now now, CopyActions& out) {
   on_compare(batch, e, now);
 }
 
-void State::on_compare(const Batch& batch, const KeysCompared& e, Now now) {
+void CopyState::on_compare(const Batch& batch, const KeysCompared& e, Now now) {
   MoveState& move = moves[batch.move];
   for (size_t i = 0; i < batch.keys.size(); ++i) {
     if (equal(e.owner[i], e.other[i])) {
@@ -251,7 +251,7 @@ void State::on_compare(const Batch& batch, const KeysCompared& e, Now now) {
   }
 }
 
-void State::on_sweep_compare(const Batch& batch, const KeysCompared& e) {
+void CopyState::on_sweep_compare(const Batch& batch, const KeysCompared& e) {
   Work work{BatchKind::kDelete, batch.move, {}, 0};
   for (size_t i = 0; i < batch.keys.size(); ++i) {
     if (e.other[i].state == KeyState::kAbsent) continue;
@@ -264,7 +264,7 @@ void State::on_sweep_compare(const Batch& batch, const KeysCompared& e) {
   if (!work.keys.empty()) queue.push_front(std::move(work));
 }
 
-void State::on_deleted(const KeysDeleted& e) {
+void CopyState::on_deleted(const KeysDeleted& e) {
   const Batch batch = take_batch(e.batch);
   for (size_t i = 0; i < batch.keys.size() && i < e.effects.size(); ++i) {
     if (e.effects[i] != WriteEffect::kRemoved) continue;
@@ -273,7 +273,7 @@ void State::on_deleted(const KeysDeleted& e) {
   }
 }
 
-void State::on_batch_failed(const BatchFailed& e, Now now, CopyActions& out) {
+void CopyState::on_batch_failed(const BatchFailed& e, Now now, CopyActions& out) {
   if (batches.count(e.batch) == 0) return;
   const Batch batch = take_batch(e.batch);
   put_back(batch);
@@ -285,11 +285,11 @@ void State::on_batch_failed(const BatchFailed& e, Now now, CopyActions& out) {
   not_ready(e.message, out);
 }
 
-void State::put_back(const Batch& batch) {
+void CopyState::put_back(const Batch& batch) {
   for (size_t i = 0; i < batch.size; ++i) put_back(batch.kind, batch.move, batch.keys[i]);
 }
 
-void State::put_back(BatchKind kind, MoveInGroup m, std::string_view key) {
+void CopyState::put_back(BatchKind kind, MoveInGroup m, std::string_view key) {
   switch (kind) {
     case BatchKind::kCopy:
       if (frozen()) {

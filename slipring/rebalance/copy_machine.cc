@@ -42,9 +42,9 @@ std::string_view copy_phase_name(CopyPhase phase) {
   return "unknown";
 }
 
-using State = CopyMachine::State;
+using CopyState = CopyMachine::State;
 
-State::State(CopySpec s)
+CopyState::State(CopySpec s)
     : spec(std::move(s)),
       target_owns(spec.target_owns),
       merge_pending(spec.merge_first),
@@ -64,18 +64,18 @@ State::State(CopySpec s)
   totals.resize(spec.moves);
 }
 
-std::vector<Peer> State::side(bool owner) const {
+std::vector<Peer> CopyState::side(bool owner) const {
   if (owner != target_owns) return {kSource};
   std::vector<Peer> targets;
   for (Peer p = 1; p < peers.size(); ++p) targets.push_back(p);
   return targets;
 }
 
-bool State::feeds_open() const {
+bool CopyState::feeds_open() const {
   return std::all_of(peers.begin(), peers.end(), [](const PeerState& p) { return p.open; });
 }
 
-void State::open_feeds(Now now, CopyActions& out) {
+void CopyState::open_feeds(Now now, CopyActions& out) {
   if (phase == CopyPhase::kStopped || phase == CopyPhase::kSwept) return;
   for (Peer p = 0; p < peers.size(); ++p) {
     if (peers[p].open || peers[p].opening || now.mono < peers[p].retry_at) continue;
@@ -84,7 +84,7 @@ void State::open_feeds(Now now, CopyActions& out) {
   }
 }
 
-void State::on_feed_opened(const FeedOpened& e, Now now, CopyActions& out) {
+void CopyState::on_feed_opened(const FeedOpened& e, Now now, CopyActions& out) {
   PeerState& peer = peers[e.peer];
   if (!std::exchange(peer.opening, false)) return;
   if (std::exchange(peer.in_trouble, false)) out.push_back(PeerTrouble{e.peer, ""});
@@ -106,7 +106,7 @@ void State::on_feed_opened(const FeedOpened& e, Now now, CopyActions& out) {
 }
 
 // Another process than the one that the copies are valid for. False: the machine rests.
-bool State::adopt(const FeedOpened& e, CopyActions& out) {
+bool CopyState::adopt(const FeedOpened& e, CopyActions& out) {
   if (owns(e.peer)) {
     const bool may_go_on = spec.recheck_owner && !target_owns && !sweep_wanted;
     if (!may_go_on) {
@@ -122,7 +122,7 @@ bool State::adopt(const FeedOpened& e, CopyActions& out) {
   return true;
 }
 
-void State::on_feed_failed(const FeedFailed& e, Now now, CopyActions& out) {
+void CopyState::on_feed_failed(const FeedFailed& e, Now now, CopyActions& out) {
   PeerState& peer = peers[e.peer];
   if (!std::exchange(peer.opening, false)) return;
   if (e.refused) return stop(e.message, out);
@@ -130,7 +130,7 @@ void State::on_feed_failed(const FeedFailed& e, Now now, CopyActions& out) {
   if (!std::exchange(peer.in_trouble, true)) out.push_back(PeerTrouble{e.peer, e.message});
 }
 
-void State::on_changes(const FeedChanges& e, CopyActions& out) {
+void CopyState::on_changes(const FeedChanges& e, CopyActions& out) {
   for (const FeedChange& change : e.changes) {
     if (owns(e.peer)) {
       on_owner_change(change);
@@ -140,7 +140,7 @@ void State::on_changes(const FeedChanges& e, CopyActions& out) {
   }
 }
 
-void State::on_owner_change(const FeedChange& change) {
+void CopyState::on_owner_change(const FeedChange& change) {
   MoveState& move = moves[change.move];
   move.dirty.insert(change.key);
   const uint64_t hash = key_hash(change.key);
@@ -151,7 +151,7 @@ void State::on_owner_change(const FeedChange& change) {
   }
 }
 
-void State::on_other_change(const FeedChange& change, CopyActions& out) {
+void CopyState::on_other_change(const FeedChange& change, CopyActions& out) {
   const uint64_t hash = key_hash(change.key);
   if (change.kind == ChangeKind::kRestore && expected_restores.remove(hash)) return;
   if (change.kind == ChangeKind::kRemove) {
@@ -169,11 +169,11 @@ void State::on_other_change(const FeedChange& change, CopyActions& out) {
   }
 }
 
-void State::on_unclear(Peer peer, const std::string& what, CopyActions& out) {
+void CopyState::on_unclear(Peer peer, const std::string& what, CopyActions& out) {
   restart(owns(peer), what, out);
 }
 
-void State::on_flushed(Peer peer, CopyActions& out) {
+void CopyState::on_flushed(Peer peer, CopyActions& out) {
   if (!owns(peer) && phase != CopyPhase::kSweeping) {
     alarm(0, "", "all keys were flushed on a side that does not own them", out);
     return restart(true, "the copies were flushed", out);
@@ -181,7 +181,7 @@ void State::on_flushed(Peer peer, CopyActions& out) {
   restart(owns(peer), "all keys were flushed", out);
 }
 
-void State::on_feed_lost(Peer peer, const std::string& message, Now now, CopyActions& out) {
+void CopyState::on_feed_lost(Peer peer, const std::string& message, Now now, CopyActions& out) {
   PeerState& p = peers[peer];
   if (!p.open) return;
   p.open = false;
@@ -189,7 +189,7 @@ void State::on_feed_lost(Peer peer, const std::string& message, Now now, CopyAct
   restart(owns(peer), fmt::format("feed lost: {}", message), out);
 }
 
-void State::on_barrier(const BarrierReached& e, Now now, CopyActions& out) {
+void CopyState::on_barrier(const BarrierReached& e, Now now, CopyActions& out) {
   const auto at = barrier_peer.find(e.id);
   if (at == barrier_peer.end()) return;
   const Peer peer = at->second;
@@ -198,7 +198,7 @@ void State::on_barrier(const BarrierReached& e, Now now, CopyActions& out) {
   if (e.identity != peers[peer].identity) on_feed_lost(peer, "the server is another process", now, out);
 }
 
-void State::on_scanned(Scanned e) {
+void CopyState::on_scanned(Scanned e) {
   if (e.id == 0 || e.id != scan_id) return;
   scan_id = 0;
   scan_cursor = e.next_cursor;
@@ -214,14 +214,14 @@ void State::on_scanned(Scanned e) {
   }
 }
 
-void State::on_scan_failed(const ScanFailed& e, Now now) {
+void CopyState::on_scan_failed(const ScanFailed& e, Now now) {
   if (e.id == 0 || e.id != scan_id) return;
   scan_id = 0;
   scan_cursor = 0;  // a cursor means nothing to another process
   wait_until = now.mono + Millis(spec.limits.retry_ms);
 }
 
-void State::command(CopyCommand command, uint64_t attempt, Now now, CopyActions& out) {
+void CopyState::command(CopyCommand command, uint64_t attempt, Now now, CopyActions& out) {
   switch (command) {
     case CopyCommand::kProceed:
       if (phase == CopyPhase::kWaiting) phase = copied ? CopyPhase::kSettling : CopyPhase::kCopying;
@@ -256,7 +256,7 @@ void State::command(CopyCommand command, uint64_t attempt, Now now, CopyActions&
   }
 }
 
-void State::seal(uint64_t attempt, Now now, CopyActions& out) {
+void CopyState::seal(uint64_t attempt, Now now, CopyActions& out) {
   if (phase != CopyPhase::kSteady || !ready) {
     ready = false;
     out.push_back(SealBroken{"the copy is not ready"});
@@ -270,7 +270,7 @@ void State::seal(uint64_t attempt, Now now, CopyActions& out) {
   wait_until = now.mono;
 }
 
-void State::unseal() {
+void CopyState::unseal() {
   if (phase != CopyPhase::kSealed && phase != CopyPhase::kSealing) return;
   phase = copied && verified ? CopyPhase::kSteady : CopyPhase::kSettling;
   ready = false;  // said again after the next barrier
@@ -280,7 +280,7 @@ void State::unseal() {
   }
 }
 
-CopyMachine::CopyMachine(CopySpec spec) : state_(std::make_unique<State>(std::move(spec))) {}
+CopyMachine::CopyMachine(CopySpec spec) : state_(std::make_unique<CopyState>(std::move(spec))) {}
 CopyMachine::~CopyMachine() = default;
 CopyMachine::CopyMachine(CopyMachine&&) noexcept = default;
 CopyMachine& CopyMachine::operator=(CopyMachine&&) noexcept = default;
@@ -300,10 +300,10 @@ CopyActions CopyMachine::command(CopyCommand command, Now now, uint64_t attempt)
 
 CopyActions CopyMachine::on(CopyEvent event, Now now) {
   CopyActions out;
-  State& s = *state_;
+  CopyState& s = *state_;
   if (s.phase == CopyPhase::kStopped) return out;
   struct Dispatch {
-    State& s;
+    CopyState& s;
     Now now;
     CopyActions& out;
     void operator()(FeedOpened& e) { s.on_feed_opened(e, now, out); }
@@ -335,11 +335,11 @@ CopyActions CopyMachine::on(CopyEvent event, Now now) {
 }
 
 std::optional<MonoTime> CopyMachine::next_wake() const {
-  const State& s = *state_;
+  const CopyState& s = *state_;
   if (s.phase == CopyPhase::kStopped || s.phase == CopyPhase::kSwept) return std::nullopt;
   std::optional<MonoTime> at;
   const auto earliest = [&at](MonoTime t) { at = at ? std::min(*at, t) : t; };
-  for (const State::PeerState& p : s.peers) {
+  for (const CopyState::PeerState& p : s.peers) {
     if (!p.open && !p.opening) earliest(p.retry_at);
   }
   if (!s.resting() && (!s.paused || s.in_hold()) && s.feeds_open() && s.barriers.empty()) {
@@ -366,7 +366,7 @@ CopyProgress CopyMachine::progress() const {
   CopyProgress p = state_->progress;
   p.ready = state_->ready;
   p.dirty = 0;
-  for (const State::MoveState& m : state_->moves) p.dirty += m.dirty.size();
+  for (const CopyState::MoveState& m : state_->moves) p.dirty += m.dirty.size();
   return p;
 }
 

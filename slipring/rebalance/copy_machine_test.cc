@@ -23,7 +23,7 @@ std::string text_of(const KeyList& keys) {
   return text;
 }
 
-struct ActionText {
+struct CopyActionText {
   std::string operator()(const OpenFeed& a) const { return fmt::format("open_feed {}", a.peer); }
   std::string operator()(const Barrier& a) const { return fmt::format("barrier {}", a.peer); }
   std::string operator()(const Scan& a) const { return fmt::format("scan {} from {}", a.peer, a.cursor); }
@@ -198,7 +198,7 @@ class CopyInterpreter final : public ScenarioInterpreter {
   }
   void note(const CopyActions& actions) {
     for (const CopyAction& action : actions) {
-      lines_.push_back(std::visit(ActionText{}, action));
+      lines_.push_back(std::visit(CopyActionText{}, action));
       if (const auto* b = std::get_if<Barrier>(&action)) {
         barriers_.push_back(*b);
       } else if (const auto* s = std::get_if<Scan>(&action)) {

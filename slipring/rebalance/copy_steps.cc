@@ -8,9 +8,9 @@
 
 namespace slipring::rebalance {
 
-using State = CopyMachine::State;
+using CopyState = CopyMachine::State;
 
-void State::pump(Now now, CopyActions& out) {
+void CopyState::pump(Now now, CopyActions& out) {
   if (flip_now && phase != CopyPhase::kStopped) {
     interrupt();
     if (batches.empty()) flip(out);
@@ -29,12 +29,12 @@ void State::pump(Now now, CopyActions& out) {
   }
 }
 
-bool State::step_done() const {
+bool CopyState::step_done() const {
   if (step == Step::kBarrier) return barriers.empty();
   return queue.empty() && batches.empty() && scan_peers.empty();
 }
 
-void State::choose_step(CopyActions& out) {
+void CopyState::choose_step(CopyActions& out) {
   if (in_hold()) return begin(Step::kBarrier, out);
   if (phase == CopyPhase::kSweeping || (sweep_wanted && (exact || spec.sweep_only))) {
     if (phase != CopyPhase::kSweeping) not_ready("cleaning up", out);
@@ -52,7 +52,7 @@ void State::choose_step(CopyActions& out) {
   begin(Step::kBarrier, out);
 }
 
-void State::begin(Step next, CopyActions& out) {
+void CopyState::begin(Step next, CopyActions& out) {
   step = next;
   switch (step) {
     case Step::kBarrier:
@@ -94,19 +94,19 @@ void State::begin(Step next, CopyActions& out) {
   }
 }
 
-void State::begin_scan(const std::vector<Peer>& servers) {
+void CopyState::begin_scan(const std::vector<Peer>& servers) {
   scan_peers.assign(servers.begin(), servers.end());
   scan_cursor = 0;
   scan_id = 0;
 }
 
-void State::continue_scan(CopyActions& out) {
+void CopyState::continue_scan(CopyActions& out) {
   if (scan_peers.empty() || scan_id != 0 || !queue.empty()) return;
   scan_id = ++last_id;
   out.push_back(Scan{scan_id, scan_peers.front(), scan_cursor});
 }
 
-void State::begin_round_copy() {
+void CopyState::begin_round_copy() {
   round_bytes = 0;
   stuck = 0;
   ++progress.rounds;
@@ -123,7 +123,7 @@ void State::begin_round_copy() {
   }
 }
 
-void State::begin_round_compare() {
+void CopyState::begin_round_compare() {
   for (MoveInGroup m = 0; m < moves.size(); ++m) {
     if (moves[m].unverified.overflowed()) {
       moves[m].unverified.clear();
@@ -135,7 +135,7 @@ void State::begin_round_compare() {
   }
 }
 
-void State::finish_step(Now now, CopyActions& out) {
+void CopyState::finish_step(Now now, CopyActions& out) {
   switch (std::exchange(step, Step::kNone)) {
     case Step::kBarrier:
       barrier_peer.clear();
@@ -162,7 +162,7 @@ void State::finish_step(Now now, CopyActions& out) {
   }
 }
 
-void State::finish_extras(CopyActions& out) {
+void CopyState::finish_extras(CopyActions& out) {
   if (recheck && extras > 0) {
     return owner_changed(
         side(true).front(), peers[side(true).front()].identity,
@@ -185,7 +185,7 @@ void State::finish_extras(CopyActions& out) {
   if (std::exchange(recheck, false)) report_feeds_open(out);
 }
 
-void State::finish_round(Now now) {
+void CopyState::finish_round(Now now) {
   if (in_hold()) {
     // A round that was under way when the hold began may have missed what was changed just before it.
     hold_rounds += fresh_barrier ? 1 : 0;
@@ -202,7 +202,7 @@ void State::finish_round(Now now) {
   best_round_bytes = std::min(best_round_bytes, round_bytes);
 }
 
-void State::after_barrier(CopyActions& out) {
+void CopyState::after_barrier(CopyActions& out) {
   expected_restores.clear();
   expected_removes.clear();
   if (phase == CopyPhase::kSweeping) return judge_sweep(out);
@@ -215,7 +215,7 @@ void State::after_barrier(CopyActions& out) {
 }
 
 // Overflowed sets name only buckets of keys: they are found by a scan.
-bool State::begin_rescan(CopyActions& out) {
+bool CopyState::begin_rescan(CopyActions& out) {
   const bool needed = std::any_of(moves.begin(), moves.end(), [](const MoveState& m) { return m.dirty.overflowed(); });
   if (!needed) return false;
   for (MoveState& move : moves) {
@@ -234,7 +234,7 @@ bool State::begin_rescan(CopyActions& out) {
   return true;
 }
 
-void State::after_seal_barrier(CopyActions& out) {
+void CopyState::after_seal_barrier(CopyActions& out) {
   bool clean = stuck == 0;
   for (const MoveState& move : moves) {
     // With every client held, what still goes is what expires; the other side's copy expires by itself, and the
@@ -257,14 +257,14 @@ void State::after_seal_barrier(CopyActions& out) {
   begin(Step::kRoundCopy, out);
 }
 
-void State::after_flip_barrier(CopyActions& out) {
+void CopyState::after_flip_barrier(CopyActions& out) {
   const bool suspicious = std::any_of(moves.begin(), moves.end(),
                                       [](const MoveState& m) { return !m.touched.empty() || !m.unverified.empty(); });
   if (!suspicious || hold_rounds >= spec.limits.seal_rounds_max) return flip(out);
   begin(Step::kRoundCopy, out);
 }
 
-void State::settle(CopyActions& out) {
+void CopyState::settle(CopyActions& out) {
   if (!small()) {
     if (!target_owns && rounds_without_shrinking > spec.limits.rounds_without_shrinking_max) {
       return stop(fmt::format("changes come faster than they can be copied: {} rounds did not shrink; slow the writers "
@@ -285,7 +285,7 @@ void State::settle(CopyActions& out) {
   begin(Step::kRoundCopy, out);
 }
 
-bool State::small() const {
+bool CopyState::small() const {
   uint64_t keys = 0;
   for (const MoveState& move : moves) {
     if (move.dirty.overflowed() || move.unverified.size() > spec.limits.ready_keys) return false;
@@ -294,13 +294,13 @@ bool State::small() const {
   return stuck == 0 && keys <= spec.limits.ready_keys && keys * mean_bytes() <= spec.limits.ready_bytes;
 }
 
-uint64_t State::mean_bytes() const {
+uint64_t CopyState::mean_bytes() const {
   return progress.copied_keys == 0 ? 0 : progress.copied_bytes / progress.copied_keys;
 }
 
 // After the owner's barrier everything that it changed before the comparison is in `dirty`: what differs and is not
 // there differs for no good reason.
-void State::judge(CopyActions& out) {
+void CopyState::judge(CopyActions& out) {
   for (MoveInGroup m = 0; m < moves.size(); ++m) {
     MoveState& move = moves[m];
     const KeyList keys = std::exchange(move.differing, KeyList());
@@ -321,7 +321,7 @@ void State::judge(CopyActions& out) {
   }
 }
 
-void State::judge_sweep(CopyActions& out) {
+void CopyState::judge_sweep(CopyActions& out) {
   step = Step::kSweepDelete;
   // A full set cannot tell any more what the owner changed.
   if (std::any_of(moves.begin(), moves.end(), [](const MoveState& m) { return m.dirty.overflowed(); })) exact = false;
@@ -344,13 +344,13 @@ void State::judge_sweep(CopyActions& out) {
   }
 }
 
-void State::end_sweep_pass(CopyActions& out) {
+void CopyState::end_sweep_pass(CopyActions& out) {
   if (deleted_in_pass > 0 || sweep_again) return;
   phase = CopyPhase::kSwept;
   out.push_back(Swept{deleted, strays});
 }
 
-void State::flip(CopyActions& out) {
+void CopyState::flip(CopyActions& out) {
   flip_now = false;
   target_owns = !target_owns;
   phase = copied && verified ? CopyPhase::kSteady : CopyPhase::kSettling;
@@ -375,7 +375,7 @@ void State::flip(CopyActions& out) {
   out.push_back(Flipped{});
 }
 
-void State::interrupt() {
+void CopyState::interrupt() {
   for (Work& work : queue) {
     for (; work.next < work.keys.size(); ++work.next) put_back(work.kind, work.move, work.keys[work.next]);
   }
@@ -388,7 +388,7 @@ void State::interrupt() {
 }
 
 // What was copied is no longer known to be complete (all), or only no longer known to be untouched.
-void State::restart(bool all, const std::string& why, CopyActions& out) {
+void CopyState::restart(bool all, const std::string& why, CopyActions& out) {
   interrupt();
   if (all) {
     copied = false;
@@ -406,39 +406,39 @@ void State::restart(bool all, const std::string& why, CopyActions& out) {
   if (!resting() && phase != CopyPhase::kFlipping && phase != CopyPhase::kSweeping) phase = CopyPhase::kSettling;
 }
 
-void State::not_ready(const std::string& why, CopyActions& out) {
+void CopyState::not_ready(const std::string& why, CopyActions& out) {
   if (std::exchange(ready, false)) out.push_back(NotReady{why});
 }
 
 // A sealed machine stays so until it is told whether the commit happened.
-void State::break_seal(const std::string& why, CopyActions& out) {
+void CopyState::break_seal(const std::string& why, CopyActions& out) {
   if (phase == CopyPhase::kSealing) phase = CopyPhase::kSettling;
   ready = false;
   out.push_back(SealBroken{why});
 }
 
-void State::stop(const std::string& why, CopyActions& out) {
+void CopyState::stop(const std::string& why, CopyActions& out) {
   not_ready(why, out);
   interrupt();
   phase = CopyPhase::kStopped;
   out.push_back(CopyStopped{why});
 }
 
-void State::owner_changed(Peer peer, const ServerIdentity& now, const std::string& why, CopyActions& out) {
+void CopyState::owner_changed(Peer peer, const ServerIdentity& now, const std::string& why, CopyActions& out) {
   not_ready(why, out);
   interrupt();
   phase = CopyPhase::kStopped;
   out.push_back(OwnerChanged{peer, now, extras, why});
 }
 
-void State::report_feeds_open(CopyActions& out) {
+void CopyState::report_feeds_open(CopyActions& out) {
   phase = CopyPhase::kWaiting;
   FeedsOpen open;
   for (const PeerState& p : peers) open.identities.push_back(p.identity);
   out.push_back(std::move(open));
 }
 
-void State::alarm(MoveInGroup move, std::string_view key, std::string_view what, CopyActions& out) {
+void CopyState::alarm(MoveInGroup move, std::string_view key, std::string_view what, CopyActions& out) {
   ++progress.alarms;
   out.push_back(Alarm{move, std::string(key), std::string(what)});
   if (phase == CopyPhase::kSealing || phase == CopyPhase::kSealed) {

@@ -24,7 +24,7 @@ Node node(const std::string& name) {
   return n;
 }
 
-ServerIdentity identity_of(const std::string& run) {
+ServerIdentity server_identity(const std::string& run) {
   return {run, "master", "repl"};
 }
 
@@ -80,7 +80,7 @@ std::string_view command_name(CopyCommand command) {
   return kNames[static_cast<size_t>(command)];
 }
 
-struct ActionText {
+struct PlanActionText {
   std::string operator()(const StoreRead&) const { return ""; }
   std::string operator()(const StoreCommit& a) const {
     std::string text = "commit";
@@ -195,7 +195,7 @@ class PlanInterpreter final : public ScenarioInterpreter {
     waiting_.pop_front();
     for (size_t i = 1; i < words_.size(); ++i) {
       if (words_[i] == "restarted") {
-        users.identity = identity_of("another");
+        users.identity = server_identity("another");
       } else {
         users.generations.push_back(std::stoull(words_[i]));
       }
@@ -244,13 +244,13 @@ class PlanInterpreter final : public ScenarioInterpreter {
     if (what == "swept") return say(Swept{5, std::stoull(word(2, "0"))});
     if (what == "stopped") return say(CopyStopped{"key k is too large"});
     if (what == "owner_changed") {
-      return say(OwnerChanged{static_cast<Peer>(std::stoul(word(2, "0"))), identity_of("empty"), 3, "came back empty"});
+      return say(OwnerChanged{static_cast<Peer>(std::stoul(word(2, "0"))), server_identity("empty"), 3, "came back empty"});
     }
     if (what == "trouble") return say(PeerTrouble{static_cast<Peer>(std::stoul(word(2, "0"))), "connection refused"});
     return fail(Code::kInvalidArgument, what + ": no such event");
   }
 
-  static std::vector<ServerIdentity> identities() { return {identity_of("run"), identity_of("run")}; }
+  static std::vector<ServerIdentity> identities() { return {server_identity("run"), server_identity("run")}; }
   uint64_t attempt() const {
     const auto open = machine_->open_attempt();
     return open ? open->number : 0;
@@ -261,7 +261,7 @@ class PlanInterpreter final : public ScenarioInterpreter {
   }
   void note(const PlanActions& actions) {
     for (const PlanAction& action : actions) {
-      const std::string text = std::visit(ActionText{}, action);
+      const std::string text = std::visit(PlanActionText{}, action);
       if (!text.empty()) lines_.push_back(text);
       answer(action);
     }

@@ -9,7 +9,7 @@
 namespace slipring::rebalance {
 namespace {
 
-Node node(const std::string& name) {
+Node plain_node(const std::string& name) {
   Node n;
   n.name = name;
   n.instance.address = name + ":6379";
@@ -22,8 +22,8 @@ PlanRecord plan_record() {
   plan.pool = "p";
   plan.title = "add node c";
   plan.base_epoch = Epoch{4};
-  plan.old_layout.nodes = {node("a"), node("b")};
-  plan.next_layout.nodes = {node("a"), node("b"), node("c")};
+  plan.old_layout.nodes = {plain_node("a"), plain_node("b")};
+  plan.next_layout.nodes = {plain_node("a"), plain_node("b"), plain_node("c")};
   plan.slices = 16;
   plan.options.grace_ms = 0;
   plan.options.serial_slices = true;

@@ -12,7 +12,7 @@
 namespace slipring::testing {
 namespace {
 
-constexpr double kStartSeconds = 60;
+constexpr double kClusterStartSeconds = 60;
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;
@@ -29,7 +29,7 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
   start_controller(1);
   controller();
   for (int r = 1; r <= options_.routers; ++r) start_router(r);
-  SLIPRING_CHECK(eventually(kStartSeconds, [&] { return routers_ready(); }), "routers serve by the first epoch");
+  SLIPRING_CHECK(eventually(kClusterStartSeconds, [&] { return routers_ready(); }), "routers serve by the first epoch");
 }
 
 RedisServer& Cluster::server(int n) {
@@ -90,7 +90,7 @@ control::ControllerService* Cluster::leader() {
 
 control::ControllerService& Cluster::controller() {
   control::ControllerService* found = nullptr;
-  const bool leads_now = eventually(kStartSeconds, [&] { return (found = leader()) != nullptr; });
+  const bool leads_now = eventually(kClusterStartSeconds, [&] { return (found = leader()) != nullptr; });
   SLIPRING_CHECK(leads_now, "a controller leads; see its log in the cluster's directory");
   return *found;
 }
@@ -125,7 +125,7 @@ bool Cluster::routers_ready() {
 
 redis::Client Cluster::client(int r) {
   Result<redis::Client> client = fail(Code::kUnavailable, "");
-  const bool connected = eventually(kStartSeconds, [&] {
+  const bool connected = eventually(kClusterStartSeconds, [&] {
     client = redis::Client::connect({fmt::format("127.0.0.1:{}", router_ports_.at(r)), "", "", ""});
     return client.has_value();
   });

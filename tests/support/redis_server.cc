@@ -12,7 +12,7 @@
 namespace slipring::testing {
 namespace {
 
-constexpr double kStartSeconds = 30;
+constexpr double kServerStartSeconds = 30;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void RedisServer::start() {
   auto child = ChildProcess::start({"redis-server", dir_.path() + "/redis.conf"}, dir_.path() + "/stdout.log");
   SLIPRING_CHECK(child.has_value(), "redis-server is installed");
   process_ = std::move(*child);
-  const bool ready = eventually(kStartSeconds, [&] {
+  const bool ready = eventually(kServerStartSeconds, [&] {
     SLIPRING_CHECK(process_.running(), "redis-server keeps running after its start; see its redis.log");
     auto client = redis::Client::connect({address(), admin_user_, admin_password_, "test", Millis(1000), Millis(1000)});
     if (!client) return false;

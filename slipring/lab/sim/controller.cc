@@ -14,7 +14,7 @@ using namespace rebalance;  // the whole file speaks its language
 
 namespace {
 
-constexpr int64_t kTickUs = 50'000;
+constexpr int64_t kControllerTickUs = 50'000;
 constexpr int64_t kLeaseMs = 2'000;
 constexpr int64_t kRenewMs = 500;
 constexpr int64_t kStoreTimeoutUs = 300'000;
@@ -48,7 +48,7 @@ void Controller::on_crash() {
 }
 
 void Controller::tick() {
-  post_after_us(kTickUs, [this] { tick(); });
+  post_after_us(kControllerTickUs, [this] { tick(); });
   if (leading_ && world.now_ms() > lease_until_ms_) step_down();
   if (world.now_ms() >= next_lease_ms_ && !store_busy_) renew();
   if (!leading()) return;

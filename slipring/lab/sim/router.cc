@@ -11,7 +11,7 @@ namespace slipring::lab {
 
 namespace {
 
-constexpr int64_t kTickUs = 20'000;
+constexpr int64_t kRouterTickUs = 20'000;
 constexpr int64_t kRequestTimeoutUs = 400'000;
 constexpr int64_t kConfirmRetryUs = 100'000;
 
@@ -51,7 +51,7 @@ void Router::on_crash() {
 }
 
 void Router::tick() {
-  post_after_us(kTickUs, [this] { tick(); });
+  post_after_us(kRouterTickUs, [this] { tick(); });
   if (!link_ && connect) {
     link_ = connect(*this);
     if (link_) {

@@ -39,7 +39,7 @@ TEST(Sim, ATraceChangesNothing) {
   EXPECT_FALSE(traced.trace.empty());
 }
 
-class NaiveVariant : public testing::TestWithParam<Variant> {};
+class NaiveVariant : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(NaiveVariant, IsCaught) {
   for (uint64_t seed = 1; seed <= kSeedsUntilCaught; ++seed) {
@@ -54,7 +54,7 @@ TEST_P(NaiveVariant, IsCaught) {
   ADD_FAILURE() << variant_name(GetParam()) << " was not caught by " << kSeedsUntilCaught << " seeds";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NaiveVariant, testing::ValuesIn(naive_variants()));
+INSTANTIATE_TEST_SUITE_P(All, NaiveVariant, ::testing::ValuesIn(naive_variants()));
 
 TEST(Variants, HaveNamesThatAreReadBack) {
   for (const Variant variant : naive_variants()) EXPECT_EQ(parse_variant(variant_name(variant)), variant);

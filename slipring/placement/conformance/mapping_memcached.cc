@@ -28,7 +28,7 @@ Result<VectorCase> owners_case(VectorLine& line, SchemeSpec spec) {
   return mapped;
 }
 
-tl::unexpected<Error> unknown(std::string_view what, const std::string& value) {
+tl::unexpected<Error> unknown_memcached(std::string_view what, const std::string& value) {
   return fail(Code::kInvalidArgument, fmt::format("{} \"{}\": unknown", what, value));
 }
 
@@ -83,7 +83,7 @@ Result<VectorCase> map_php_memcached(VectorLine& line) {
   } else if (line.algorithm == "default" || line.algorithm.starts_with("hash_")) {
     spec.options["algorithm"] = "modula";
   } else {
-    return unknown("algorithm", line.algorithm);
+    return unknown_memcached("algorithm", line.algorithm);
   }
   return owners_case(line, std::move(spec));
 }

@@ -156,7 +156,7 @@ std::string decompressed(const std::filesystem::path& file) {
 }
 
 // "twemproxy.jsonl.zst" as a name that gtest accepts.
-std::string test_name(const testing::TestParamInfo<std::filesystem::path>& info) {
+std::string test_name(const ::testing::TestParamInfo<std::filesystem::path>& info) {
   std::string name = info.param.filename().string();
   name = name.substr(0, name.find('.'));
   std::replace_if(
@@ -164,7 +164,7 @@ std::string test_name(const testing::TestParamInfo<std::filesystem::path>& info)
   return name;
 }
 
-class Vectors : public testing::TestWithParam<std::filesystem::path> {};
+class Vectors : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Vectors, NoKeyDiffers) {
   std::istringstream in(decompressed(GetParam()));
@@ -174,7 +174,7 @@ TEST_P(Vectors, NoKeyDiffers) {
   EXPECT_EQ(tally->differing, 0u) << describe(*tally->first_difference);
 }
 
-INSTANTIATE_TEST_SUITE_P(Conformance, Vectors, testing::ValuesIn(vector_files()), test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance, Vectors, ::testing::ValuesIn(vector_files()), test_name);
 
 }  // namespace
 }  // namespace slipring::conformance

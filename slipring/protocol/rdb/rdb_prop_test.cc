@@ -13,17 +13,17 @@ namespace slipring::rdb {
 namespace {
 
 // 64-bit length: legal for every string.
-std::string str(std::string_view s) {
+std::string long_str(std::string_view s) {
   std::string out = "\x81";
   for (int i = 7; i >= 0; --i) out.push_back(static_cast<char>(uint64_t{s.size()} >> (8 * i)));
   return out.append(s);
 }
 std::string count(size_t n) {
-  return str(std::string(n, 'x')).substr(0, 9);
+  return long_str(std::string(n, 'x')).substr(0, 9);
 }
 
 // A listpack of strings of any length below 4 GB, with 32-bit lengths.
-std::string listpack(const std::vector<std::string>& items) {
+std::string long_listpack(const std::vector<std::string>& items) {
   std::string body;
   for (const std::string& item : items) {
     const size_t entry = body.size();
@@ -40,7 +40,7 @@ std::string listpack(const std::vector<std::string>& items) {
   return out + body + '\xff';
 }
 
-ValueDigest digest_of(const std::string& type_and_value) {
+ValueDigest digest_or_fail(const std::string& type_and_value) {
   const auto d = digest_value(frame_payload(type_and_value, 12), 0);
   RC_ASSERT(d.has_value());
   return *d;
@@ -58,7 +58,7 @@ rc::Gen<Hash> random_hash() {
 
 std::string as_table(const Hash& hash, bool backwards) {
   std::vector<std::string> parts;
-  for (const auto& [field, value] : hash) parts.push_back(str(field) + str(value));
+  for (const auto& [field, value] : hash) parts.push_back(long_str(field) + long_str(value));
   if (backwards) std::reverse(parts.begin(), parts.end());
   std::string out = "\x04" + count(parts.size());
   for (const std::string& part : parts) out += part;
@@ -68,15 +68,15 @@ std::string as_table(const Hash& hash, bool backwards) {
 std::string as_listpack(const Hash& hash) {
   std::vector<std::string> items;
   for (const auto& [field, value] : hash) items.insert(items.end(), {field, value});
-  return "\x10" + str(listpack(items));
+  return "\x10" + long_str(long_listpack(items));
 }
 
 TEST(DigestProperty, AHashHasOneDigestInEveryFormAndOrder) {
   EXPECT_TRUE(rc::check([] {
     const Hash hash = *random_hash();
-    const ValueDigest digest = digest_of(as_table(hash, false));
-    RC_ASSERT(digest == digest_of(as_table(hash, true)));
-    RC_ASSERT(digest == digest_of(as_listpack(hash)));
+    const ValueDigest digest = digest_or_fail(as_table(hash, false));
+    RC_ASSERT(digest == digest_or_fail(as_table(hash, true)));
+    RC_ASSERT(digest == digest_or_fail(as_listpack(hash)));
     RC_ASSERT(digest.elements == hash.size());
   }));
 }
@@ -84,7 +84,7 @@ TEST(DigestProperty, AHashHasOneDigestInEveryFormAndOrder) {
 TEST(DigestProperty, OtherHashesHaveOtherDigests) {
   EXPECT_TRUE(rc::check([] {
     const Hash a = *random_hash(), b = *random_hash();
-    RC_ASSERT((a == b) == (digest_of(as_table(a, false)) == digest_of(as_table(b, false))));
+    RC_ASSERT((a == b) == (digest_or_fail(as_table(a, false)) == digest_or_fail(as_table(b, false))));
   }));
 }
 
@@ -94,10 +94,10 @@ TEST(DigestProperty, AListIsItsItemsHoweverTheyAreCutIntoNodes) {
     const size_t cut = *rc::gen::inRange<size_t>(0, items.size());
     const auto middle = items.begin() + static_cast<long>(cut);
     std::string plain = "\x01" + count(items.size());
-    for (const std::string& item : items) plain += str(item);
-    const std::string nodes = "\x12" + count(2) + count(2) + str(listpack({items.begin(), middle})) + count(2) +
-                              str(listpack({middle, items.end()}));
-    RC_ASSERT(digest_of(plain) == digest_of(nodes));
+    for (const std::string& item : items) plain += long_str(item);
+    const std::string nodes = "\x12" + count(2) + count(2) + long_str(long_listpack({items.begin(), middle})) + count(2) +
+                              long_str(long_listpack({middle, items.end()}));
+    RC_ASSERT(digest_or_fail(plain) == digest_or_fail(nodes));
   }));
 }
 
