@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
-#include "slipring/cli/commands.h"
+#include "slipring/cli/lab_command.h"
 #include "slipring/lab/sim/sim.h"
 
 namespace slipring::cli {
@@ -46,9 +46,8 @@ Exit run(const SimOptions& options, Console& console) {
 
 }  // namespace
 
-void add_lab(CLI::App& root, Context& context) {
-  CLI::App* lab = add_group(root, "lab", "Simulations and analyses; they touch no server");
-  CLI::App* sim = add_command(*lab, "sim", "Run the move's protocol in a simulated cluster with faults",
+void add_lab_sim(CLI::App& lab, Context& context) {
+  CLI::App* sim = add_command(lab, "sim", "Run the move's protocol in a simulated cluster with faults",
                               "slipring lab sim --seed 7 --trace");
   const auto options = std::make_shared<SimOptions>();
   sim->add_option("--seed", options->seed, "the run, or the first of several");

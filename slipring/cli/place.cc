@@ -8,6 +8,7 @@
 #include "slipring/base/parse.h"
 #include "slipring/cli/commands.h"
 #include "slipring/cli/node_spec.h"
+#include "slipring/cli/placement_options.h"
 #include "slipring/placement/bounded_load.h"
 #include "slipring/placement/registry.h"
 
@@ -18,24 +19,10 @@ constexpr size_t kKeyBytesMax = size_t{1} << 20;
 constexpr size_t kKeysAtOnce = 1024;
 
 struct PlaceOptions {
-  std::string scheme = "ring";
-  std::vector<std::string> options;
-  std::string nodes;
+  PlacementOptions placement;
   uint32_t replicas = 1;
   std::string epsilon;  // of a bounded load; empty: none
 };
-
-Result<SchemeSpec> read_spec(const PlaceOptions& options) {
-  SchemeSpec spec{.name = options.scheme, .options = {}};
-  for (const std::string& text : options.options) {
-    SLIPRING_ASSIGN(auto option, parse_option(text));
-    const std::string name = option.first;
-    if (!spec.options.insert(std::move(option)).second) {
-      return fail(Code::kInvalidArgument, fmt::format("option {}: given twice", name));
-    }
-  }
-  return spec;
-}
 
 // One line a key, its end cut off; false at the end of input.
 Result<bool> read_key(std::istream& in, uint64_t number, std::string& key) {
@@ -111,8 +98,8 @@ class Placer {
 };
 
 Status place(const PlaceOptions& options, Console& console) {
-  SLIPRING_ASSIGN(const SchemeSpec spec, read_spec(options));
-  SLIPRING_ASSIGN(const std::vector<Member> members, read_nodes(options.nodes));
+  SLIPRING_ASSIGN(const SchemeSpec spec, read_spec(options.placement.scheme, options.placement.options));
+  SLIPRING_ASSIGN(const std::vector<Member> members, read_nodes(options.placement.nodes));
   SLIPRING_ASSIGN(auto scheme, make_scheme(spec, members));
   for (const std::string& warning : placement_warnings(spec, members)) console.err << "warning: " << warning << '\n';
   if (!options.epsilon.empty()) {
@@ -146,10 +133,7 @@ void add_place(CLI::App& root, Context& context) {
       "Every scheme also takes the options override.key.KEY=NODE, override.tag.TAG=NODE, override.prefix.PREFIX=NODE.\n"
       "`slipring schemes` lists schemes with their options and attributes.");
   const auto options = std::make_shared<PlaceOptions>();
-  command->add_option("--scheme", options->scheme, "the scheme")->capture_default_str();
-  command->add_option("--opt", options->options, "an option of the scheme, NAME=VALUE; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--nodes", options->nodes, "the nodes, or a file that holds them")->required();
+  add_placement_options(*command, options->placement, true);
   command->add_option("--replicas", options->replicas, "length of the preference list")
       ->check(CLI::Range(uint32_t{1}, static_cast<uint32_t>(kMembersMax)))
       ->capture_default_str();
