@@ -84,6 +84,7 @@ void put(ByteWriter& out, const std::vector<MoveOwner>& moves) {
 void put(ByteWriter& out, const Pool& pool) {
   out.str(pool.name);
   out.u8(static_cast<uint8_t>(pool.kind));
+  out.u8(static_cast<uint8_t>(pool.fence));
   out.str(pool.key_prefix);
   put(out, pool.layout);
   out.u8(pool.plan ? 1 : 0);
@@ -173,6 +174,9 @@ Pool get_pool(ByteReader& in) {
   const uint8_t kind = in.u8();
   if (kind > static_cast<uint8_t>(PoolKind::kCache)) in.mark_bad();
   pool.kind = static_cast<PoolKind>(kind);
+  const uint8_t fence = in.u8();
+  if (fence > static_cast<uint8_t>(PoolFence::kNames)) in.mark_bad();
+  pool.fence = static_cast<PoolFence>(fence);
   pool.key_prefix = get_name(in);
   pool.layout = get_layout(in);
   if (!get_bool(in)) return pool;
@@ -244,7 +248,7 @@ std::string encode_snapshot(const Snapshot& snapshot) {
 
 Result<Snapshot> decode_snapshot(std::string_view bytes) {
   SLIPRING_ASSIGN(const std::string_view body, open_envelope(bytes));
-  constexpr size_t kPoolBytesMin = 4 + 1 + 4 + (4 + 4 + 4 + 4) + 1;
+  constexpr size_t kPoolBytesMin = 4 + 1 + 1 + 4 + (4 + 4 + 4 + 4) + 1;
   ByteReader in(body);
   Snapshot snapshot;
   snapshot.epoch = Epoch{in.u64()};
@@ -258,6 +262,7 @@ std::string dump(const Snapshot& snapshot) {
   std::string out = fmt::format("epoch {} cluster {}\n", to_u64(snapshot.epoch), snapshot.cluster_id);
   for (const Pool& pool : snapshot.pools) {
     out += fmt::format("pool {} kind {}", pool.name, pool.kind == PoolKind::kStore ? "store" : "cache");
+    if (pool.fence != PoolFence::kAcl) out += fmt::format(" fence {}", fence_name(pool.fence));
     if (!pool.key_prefix.empty()) out += " prefix " + pool.key_prefix;
     out += '\n';
     dump_layout(out, "  ", pool.layout);

@@ -47,11 +47,11 @@ TEST(Codec, TheFormIsFixed) {
   EXPECT_EQ(hex,
             "534c5052534e4150"                          // magic
             "0100"                                      // format
-            "7800000000000000"                          // bytes of body
+            "7900000000000000"                          // bytes of body
             "0700000000000000"                          // epoch
             "1000000030313233343536373839616263646566"  // cluster id
             "01000000"                                  // pools
-            "040000006d61696e0000000000"                // name, kind, prefix
+            "040000006d61696e000000000000"              // name, kind, fence, prefix
             "060000006d6f64756c6f00000000"              // scheme, options
             "01000000"                                  // replicas
             "01000000"                                  // nodes
@@ -60,7 +60,7 @@ TEST(Codec, TheFormIsFixed) {
             "0e0000003132372e302e302e313a37303031"      // address
             "0100000000000000"                          // generation
             "00"                                        // no plan
-            "30206d711d03296c1f0c5de79f571790");        // checksum
+            "58f913af716fcb281fab33cc61489ec0");        // checksum
   EXPECT_EQ(bytes, seal(body_of(make_snapshot(1, 7))));
 }
 
@@ -142,6 +142,7 @@ TEST(Codec, AMillionMovesFitTheBound) {
 
 TEST(Codec, TheDumpReadsLikeAList) {
   Snapshot snapshot = make_planned_snapshot(1, 16);
+  snapshot.pools[0].fence = PoolFence::kNames;
   snapshot.pools[0].key_prefix = "app:";
   snapshot.pools[0].layout.scheme.options["seed"] = "42";
   snapshot.pools[0].layout.nodes[0].zone = "a";
@@ -149,7 +150,7 @@ TEST(Codec, TheDumpReadsLikeAList) {
   snapshot.pools[0].plan->moves[3].target_owns = true;
   EXPECT_EQ(dump(snapshot),
             "epoch 2 cluster 0123456789abcdef\n"
-            "pool main kind store prefix app:\n"
+            "pool main kind store fence names prefix app:\n"
             "  scheme modulo replicas 1 seed=42\n"
             "  node n1 127.0.0.1:7001 generation 1 weight 1.5 zone a\n"
             "  plan 1 slices 16 moves 16, target owns 1\n"

@@ -170,6 +170,7 @@ class Applier {
         [&](const Pool& here, const Pool& before) { return stays ? bare(here) == before : here == before; },
         [](Pool& here, const Pool& after) {
           here.kind = after.kind;
+          here.fence = after.fence;
           here.key_prefix = after.key_prefix;
           here.layout.scheme = after.layout.scheme;
           here.layout.replicas = after.layout.replicas;
@@ -245,7 +246,7 @@ struct Printer {
   std::string operator()(const PoolEdit& e) const {
     if (!e.before) return fmt::format("pool {}: added, {} nodes", e.after->name, e.after->layout.nodes.size());
     if (!e.after) return fmt::format("pool {}: removed", e.before->name);
-    return fmt::format("pool {}: kind, prefix, scheme or replicas changed: scheme {} -> {}, replicas {} -> {}",
+    return fmt::format("pool {}: kind, fence, prefix, scheme or replicas changed: scheme {} -> {}, replicas {} -> {}",
                        e.after->name, e.before->layout.scheme.name, e.after->layout.scheme.name,
                        e.before->layout.replicas, e.after->layout.replicas);
   }

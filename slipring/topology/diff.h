@@ -23,7 +23,7 @@ struct ClusterEdit {
   std::string id_after;
   bool operator==(const ClusterEdit&) const = default;
 };
-// A pool that comes (before absent, at `position`), goes (after absent) or changes kind, prefix, scheme or replicas;
+// A pool that comes (before absent, at `position`), goes (after absent) or changes kind, fence, prefix, scheme or replicas;
 // the nodes and plan of a pool that stays are edits of their own.
 struct PoolEdit {
   std::optional<Pool> before;

@@ -65,7 +65,7 @@ TEST(Diff, PoolsComeGoAndChange) {
   b.pools[0].key_prefix = "app:";
   b.pools[0].layout.scheme.name = "ring";
   b.pools[0].layout.replicas = 2;
-  EXPECT_EQ(lines(a, b), Lines{"pool main: kind, prefix, scheme or replicas changed: scheme modulo -> ring, "
+  EXPECT_EQ(lines(a, b), Lines{"pool main: kind, fence, prefix, scheme or replicas changed: scheme modulo -> ring, "
                                "replicas 1 -> 2"});
   b = a;
   b.pools.insert(b.pools.begin(), {"cache", PoolKind::kCache, "", testing::make_layout(4, 8001), std::nullopt});

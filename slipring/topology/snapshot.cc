@@ -211,6 +211,10 @@ Status validate(const Snapshot& snapshot) {
   return {};
 }
 
+std::string_view fence_name(PoolFence fence) {
+  return fence == PoolFence::kNames ? "names" : "acl";
+}
+
 bool is_slice_count(uint32_t slices) {
   return slices == 1 || slices == 16 || slices == 256 || slices == kSlicesMax;
 }

@@ -69,6 +69,11 @@ struct Layout {
 
 enum class PoolKind : uint8_t { kStore = 0, kCache = 1 };
 
+// How outdated routers, movers and controllers are kept from a pool's servers: by ACL users that are deleted, or, where
+// servers have no ACL, by connections that carry names and are killed (design/0008).
+enum class PoolFence : uint8_t { kAcl = 0, kNames = 1 };
+std::string_view fence_name(PoolFence fence);  // "acl", "names"
+
 // The keys of one slice that go from one instance to another, and which of the two owns them in this epoch.
 struct MoveOwner {
   Instance source;
@@ -96,6 +101,7 @@ struct Pool {
   std::string key_prefix;  // only these keys are ours on the servers; empty: all
   Layout layout;           // while a plan is open: the placement before it
   std::optional<OpenPlan> plan;
+  PoolFence fence = PoolFence::kAcl;
 
   bool operator==(const Pool&) const = default;
 };

@@ -116,6 +116,7 @@ inline Snapshot random_snapshot(uint64_t seed) {
     if (random.chance(0.5)) continue;
     const PoolKind kind = random.chance(0.5) ? PoolKind::kStore : PoolKind::kCache;
     snapshot.pools.push_back({fmt::format("p{}", i), kind, random_bytes(random, 10), random_layout(random), {}});
+    snapshot.pools.back().fence = random.chance(0.5) ? PoolFence::kAcl : PoolFence::kNames;
     if (random.chance(0.5)) snapshot.pools.back().plan = random_plan(random);
   }
   for (size_t i = snapshot.pools.size(); i > 1; --i) std::swap(snapshot.pools[i - 1], snapshot.pools[random.below(i)]);
