@@ -181,6 +181,29 @@ void get(ByteReader& in, ControllerHeartbeat& m) {
   m.term = in.u64();
 }
 
+void put(ByteWriter& out, const PermitRequest& m) {
+  out.u64(m.number);
+  out.u64(m.generation);
+  put_name(out, m.address);
+  put_name(out, m.run_id);
+}
+void get(ByteReader& in, PermitRequest& m) {
+  m.number = in.u64();
+  m.generation = in.u64();
+  m.address = get_name(in);
+  m.run_id = get_name(in);
+}
+
+void put(ByteWriter& out, const Permit& m) {
+  out.u64(m.number);
+  out.u8(static_cast<uint8_t>(m.answer));
+}
+void get(ByteReader& in, Permit& m) {
+  m.number = in.u64();
+  m.answer = static_cast<PermitAnswer>(in.u8());
+  if (m.answer < PermitAnswer::kGranted || m.answer > PermitAnswer::kWait) in.mark_bad();
+}
+
 // --- frames ---
 
 // A message's type on the wire is its place in Message, from 1: new messages go to the end.

@@ -83,6 +83,15 @@ struct RouterHeartbeat {
   RouterStats stats;
   bool operator==(const RouterHeartbeat&) const = default;
 };
+// For servers fenced by names: may this connection carry requests? Asked once for each connection, after the server has
+// confirmed the connection's name, which holds the generation.
+struct PermitRequest {
+  uint64_t number = 0;  // chosen by the router, never twice
+  uint64_t generation = 0;
+  std::string address;
+  std::string run_id;  // of the process that the connection leads to
+  bool operator==(const PermitRequest&) const = default;
+};
 
 // --- controller -> router ---
 struct Welcome {
@@ -134,10 +143,20 @@ struct ControllerHeartbeat {
   uint64_t term = 0;
   bool operator==(const ControllerHeartbeat&) const = default;
 };
+enum class PermitAnswer : uint8_t {
+  kGranted = 1,
+  kFenced = 2,  // the generation is no longer this router's: it needs a new one
+  kWait = 3,    // not now: an attempt is open, or that process is not known to hold what it should; ask again
+};
+struct Permit {
+  uint64_t number = 0;
+  PermitAnswer answer = PermitAnswer::kWait;
+  bool operator==(const Permit&) const = default;
+};
 
 using Message =
     std::variant<Hello, EpochAck, AttemptAck, WithdrawRequest, GenerationRequest, RouterHeartbeat, Welcome, Refused,
-                 SnapshotPush, AttemptOpen, AttemptClosed, NewGeneration, Synced, ControllerHeartbeat>;
+                 SnapshotPush, AttemptOpen, AttemptClosed, NewGeneration, Synced, ControllerHeartbeat, PermitRequest, Permit>;
 
 // A whole frame. REQUIRES: a Message within the limits above (validated snapshots and plans are).
 std::string encode(const Message& message, uint64_t sequence);

@@ -54,8 +54,12 @@ Message any_message() {
       return NewGeneration{credentials(), credentials()};
     case 12:
       return Synced{};
-    default:
+    case 13:
       return ControllerHeartbeat{number()};
+    case 14:
+      return PermitRequest{number(), number(), name(), name()};
+    default:
+      return Permit{number(), *rc::gen::element(PermitAnswer::kGranted, PermitAnswer::kFenced, PermitAnswer::kWait)};
   }
 }
 

@@ -27,6 +27,8 @@ std::vector<Message> one_of_each() {
       NewGeneration{spare, active},
       Synced{},
       ControllerHeartbeat{4},
+      PermitRequest{14, 7, "10.0.0.3:6379", "00112233445566778899aabbccddeeff00112233"},
+      Permit{14, PermitAnswer::kWait},
   };
 }
 
@@ -191,6 +193,15 @@ TEST(Messages, MoreMovesThanAPlanHasAreRefused) {
   body.u32(1);
   body.u32(1);
   EXPECT_EQ(code_after(frame(10, 1, body.bytes())), Code::kDataLoss);
+}
+
+TEST(Messages, APermitIsOneOfItsAnswers) {
+  for (const uint8_t answer : {0, 4, 255}) {
+    ByteWriter body;
+    body.u64(1);
+    body.u8(answer);
+    EXPECT_EQ(code_after(frame(16, 1, body.bytes())), Code::kDataLoss) << int(answer);
+  }
 }
 
 TEST(Messages, AnOutcomeIsCommittedOrWithdrawn) {
