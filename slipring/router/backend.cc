@@ -125,8 +125,23 @@ void Backend::start_handshake() {
     return send_setup();
   }
   step_ = Step::kAuth;
+  if (worker_.fenced_by_names()) return log_in_by_file();
   std::string out;
   resp::append_command(out, {"AUTH", credentials.user, credentials.password});
+  send_now(out);
+}
+
+void Backend::log_in_by_file() {
+  const auto& login_of = worker_.options().login_of;
+  const Result<NodeLogin> login = login_of ? login_of(target_.address) : NodeLogin{};
+  if (!login) return go_down(login.error().message);
+  if (login->password.empty()) return send_setup();
+  std::string out;
+  if (login->user.empty()) {
+    resp::append_command(out, {"AUTH", login->password});
+  } else {
+    resp::append_command(out, {"AUTH", login->user, login->password});
+  }
   send_now(out);
 }
 
@@ -147,7 +162,7 @@ void Backend::send_setup() {
 void Backend::send_kills() {
   // Another process answers: what an earlier one was sent is gone with it, and the ids are no longer ours.
   std::erase_if(ghosts_, [&](const Ghost& ghost) { return ghost.run_id != run_id_; });
-  if (ghosts_.empty()) return become_ready();
+  if (ghosts_.empty()) return ask_permit();
   step_ = Step::kKill;
   setup_left_ = ghosts_.size();
   std::string out;
@@ -165,20 +180,25 @@ void Backend::send_now(const std::string& bytes) {
 void Backend::handshake_reply(std::string_view reply) {
   if (step_ == Step::kAuth) return auth_reply(reply);
   if (step_ == Step::kSetup) return setup_reply(reply);
+  if (step_ == Step::kPermit) return go_down("sent a reply to no request");
   if (!reply.starts_with(':')) return go_down(fmt::format("CLIENT KILL: {}", error_line(reply)));
   if (--setup_left_ > 0) return;
   ghosts_.clear();
-  become_ready();
+  ask_permit();
 }
 
 void Backend::auth_reply(std::string_view reply) {
   if (reply.starts_with("+OK")) return send_setup();
+  if (worker_.fenced_by_names()) {
+    return go_down(fmt::format("refuses the password of node_credentials_file: {}", error_line(reply)));
+  }
   refused_ = starts_with_any(reply, {"-WRONGPASS", "-NOPERM", "-NOAUTH", "-ERR"});
   if (refused_) worker_.on_refused(*this);
   go_down(fmt::format("refused generation {} of this router: {}", worker_.credentials().generation, error_line(reply)));
 }
 
 void Backend::setup_reply(std::string_view reply) {
+  if (reply.starts_with('-') && worker_.fenced_by_names()) return go_down(error_line(reply));
   if (reply.starts_with('-')) {
     refused_ = starts_with_any(reply, {"-NOPERM", "-NOAUTH"});
     if (refused_) worker_.on_refused(*this);
@@ -190,6 +210,22 @@ void Backend::setup_reply(std::string_view reply) {
   if (--setup_left_ > 0) return;
   if (run_id_.empty() || client_id_ == 0) return go_down("does not tell its run id and client id");
   send_kills();
+}
+
+// Whoever fences this generation from now on finds the connection by its name; whether somebody has begun to do so
+// before, the controller tells.
+void Backend::ask_permit() {
+  if (!worker_.fenced_by_names()) return become_ready();
+  step_ = Step::kPermit;
+  permit_ = worker_.ask_permit(target_.address, run_id_);
+}
+
+void Backend::on_permit(uint64_t number, channel::PermitAnswer answer) {
+  if (state_ != BackendState::kHandshake || step_ != Step::kPermit || permit_ != number) return;
+  if (answer == channel::PermitAnswer::kGranted) return become_ready();
+  refused_ = answer == channel::PermitAnswer::kFenced;
+  if (refused_) worker_.on_refused(*this);
+  go_down(refused_ ? "the controller has fenced this router's generation" : "the controller does not permit it yet");
 }
 
 void Backend::become_ready() {

@@ -6,7 +6,8 @@
 // The handshake waits for each answer that matters: AUTH (a command behind a refused AUTH would run as another user),
 // then name, CLIENT ID and run id, then CLIENT KILL ID of every **ghost**: an earlier connection that ended while the
 // server might still execute what it was sent. Only after the server has confirmed that no ghost is left (or that it is
-// another process) does the connection carry requests; so a late request can never overtake a newer one.
+// another process) does the connection carry requests; so a late request can never overtake a newer one. Where servers
+// are fenced by names, the controller must permit it too, asked after the server has confirmed the name (design/0008).
 //
 // Invariant: a request is sent at most once; it is settled when its reply was read, when it was certainly never sent,
 // or when its connection is confirmed dead. Thread-safety: one loop thread.
@@ -17,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slipring/channel/messages.h"
 #include "slipring/net/buffer.h"
 #include "slipring/net/event_loop.h"
 #include "slipring/net/fd.h"
@@ -66,6 +68,8 @@ class Backend final : public net::IoHandler {
   // No longer part of the topology: late requests there harm nobody.
   void retire();
   void set_node_name(const std::string& node);
+  // The controller's answer to Worker::ask_permit(); one that this connection does not wait for is ignored.
+  void on_permit(uint64_t number, channel::PermitAnswer answer);
   void trim() { pending_.trim(); }
 
   // Requests so far, in order; everything up to a count taken earlier is settled when settled(count).
@@ -82,7 +86,7 @@ class Backend final : public net::IoHandler {
   size_t buffered_bytes() const { return out_.capacity() + queued_.capacity() + partial_.capacity(); }
 
  private:
-  enum class Step : uint8_t { kAuth, kSetup, kKill };
+  enum class Step : uint8_t { kAuth, kSetup, kKill, kPermit };
   struct Ghost {
     std::string run_id;
     int64_t client_id = 0;
@@ -98,12 +102,14 @@ class Backend final : public net::IoHandler {
   size_t scan_all(std::string_view bytes, size_t scanned);
 
   void start_handshake();
+  void log_in_by_file();
   void send_setup();
   void send_kills();
   void handshake_reply(std::string_view reply);
   void auth_reply(std::string_view reply);
   void setup_reply(std::string_view reply);
   void send_now(const std::string& bytes);
+  void ask_permit();
   void become_ready();
 
   // The connection ended. What was sent on it gets `unknown`; what was not waits for the next connection or gets the
@@ -131,6 +137,7 @@ class Backend final : public net::IoHandler {
   uint32_t tries_ = 0;
   uint32_t step_since_us_ = 0;
   size_t setup_left_ = 0;
+  uint64_t permit_ = 0;  // that kPermit waits for
   size_t scanned_ = 0;       // of partial_
   uint64_t connection_ = 0;  // changes whenever the socket does
   uint64_t enqueued_ = 0;

@@ -265,6 +265,16 @@ void Conductor::on_refused(uint64_t generation) {
   });
 }
 
+void Conductor::on_permit_wanted(channel::PermitRequest request) {
+  loop_.post([this, request = std::move(request)] {
+    if (!link_.send(request)) on(channel::Permit{request.number, channel::PermitAnswer::kWait});
+  });
+}
+
+void Conductor::on(const channel::Permit& permit) {
+  (*workers_)[permit.number % workers_->size()]->permit(permit.number, permit.answer);
+}
+
 void Conductor::ask_for_generation() {
   link_.send(channel::GenerationRequest{refused_generation_});
   ask_again_.arm(kAskAgain);

@@ -34,6 +34,7 @@ class Conductor final : public WorkerObserver, private LinkObserver {
   void stop();
 
   void on_refused(uint64_t generation) override;
+  void on_permit_wanted(channel::PermitRequest request) override;
 
  private:
   channel::Hello hello() override;
@@ -47,6 +48,7 @@ class Conductor final : public WorkerObserver, private LinkObserver {
   void on(const channel::AttemptClosed& closed);
   void on(const channel::NewGeneration& fresh);
   void on(const channel::Synced& synced);
+  void on(const channel::Permit& permit);
   // Messages that say no more than that the controller is there, and those that only routers send.
   template <typename Other>
   void on(const Other&) {}

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "slipring/base/result.h"
 #include "slipring/channel/messages.h"
 #include "slipring/protocol/resp/request.h"
 #include "slipring/topology/snapshot.h"
@@ -46,6 +48,12 @@ struct StaticTopology {
   channel::Credentials credentials;  // generation 0: servers without passwords
 };
 
+// How to log in to a server that is fenced by names.
+struct NodeLogin {
+  std::string user;  // empty: the server knows passwords only
+  std::string password;
+};
+
 struct Options {
   std::string id;      // stable name, [A-Za-z0-9._-]{1,64}
   std::string listen;  // "host:port"; port 0 takes a free one
@@ -56,6 +64,8 @@ struct Options {
   uint32_t threads = 1;
   std::vector<std::string> controllers;  // channel addresses, tried in turn
   std::string token_file;                // join token, mode 0600
+  // Asked for each connection to a server that is fenced by names, on the loops' threads; empty: no password.
+  std::function<Result<NodeLogin>(const std::string& address)> login_of;
   std::string dir;                       // where router-ID.state is kept; empty: nothing is kept
   std::optional<StaticTopology> topology;
   Limits limits;

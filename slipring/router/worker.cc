@@ -48,6 +48,8 @@ Worker::~Worker() {
 }
 
 std::string Worker::name_connections() const {
+  // A fence by names looks for the name that the generation's user has elsewhere.
+  if (fenced_by_names()) return credentials_.user;
   return fmt::format("slipring/{}/{}", options_.id, credentials_.generation);
 }
 
@@ -207,6 +209,22 @@ void Worker::on_refused(Backend& backend) {
   observer_.on_refused(credentials_.generation);
 }
 
+uint64_t Worker::ask_permit(const std::string& address, const std::string& run_id) {
+  const uint64_t number = permits_asked_++ * options_.threads + number_;
+  observer_.on_permit_wanted({number, credentials_.generation, address, run_id});
+  return number;
+}
+
+void Worker::permit(uint64_t number, channel::PermitAnswer answer) {
+  loop_.post([this, number, answer] {
+    for (const auto* list : {&nodes_, &retired_}) {
+      for (const auto& node : *list) {
+        node->each([&](Backend& backend) { backend.on_permit(number, answer); });
+      }
+    }
+  });
+}
+
 // --- turns ---
 
 void Worker::end_turn() {
@@ -294,6 +312,7 @@ void Worker::switch_topology(std::shared_ptr<const Topology> topology) {
   nodes_ = std::move(nodes);
   topology_ = std::move(topology);
   placer_.use(topology_->routing);
+  connection_name_ = name_connections();
 }
 
 void Worker::use(channel::Credentials credentials, std::function<void()> done) {

@@ -54,6 +54,8 @@ class WorkerObserver {
   virtual ~WorkerObserver() = default;
   // A server refused this generation.
   virtual void on_refused(uint64_t generation) = 0;
+  // Answered by Worker::permit() of the worker that the number belongs to, or never.
+  virtual void on_permit_wanted(channel::PermitRequest request) = 0;
 };
 
 class Worker {
@@ -80,6 +82,8 @@ class Worker {
   // Any thread: what is held, and what comes for it, is answered -TRYAGAIN until release().
   void try_again();
   void release();
+  // Any thread: the answer to a request of ask_permit().
+  void permit(uint64_t number, channel::PermitAnswer answer);
 
   const Stats& stats() const { return stats_; }
   // Any thread: states of the connections, for /metrics; runs on the loop.
@@ -103,6 +107,12 @@ class Worker {
   resp::RequestParser detach_parser();
   const channel::Credentials& credentials() const { return credentials_; }
   const std::string& connection_name() const { return connection_name_; }
+  // Servers know this router's generation by the names of its connections, not by users.
+  bool fenced_by_names() const {
+    return topology_ && topology_->routing->pool().fence == PoolFence::kNames && !options_.controllers.empty();
+  }
+  // Asks whether a connection that the server has named may carry requests; the number of the answer.
+  uint64_t ask_permit(const std::string& address, const std::string& run_id);
   const Topology* topology() const { return topology_.get(); }
   const Placer& placer() const { return placer_; }
   bool trying_again() const { return try_again_; }
@@ -187,6 +197,7 @@ class Worker {
   bool try_again_ = false;
   bool draining_ = false;
   uint64_t next_client_ = 1;
+  uint64_t permits_asked_ = 0;
   uint32_t ticks_ = 0;
   uint32_t zombies_ = 0;  // closed clients that servers still owe replies
 

@@ -1,127 +1,28 @@
 // A router under a controller that this test plays: it takes snapshots, holds what an attempt names, acknowledges only
 // when nothing is in flight, lets go only when told, and asks for a new generation when it is fenced.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 
-#include <condition_variable>
-#include <deque>
 #include <fstream>
+#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "slipring/net/socket.h"
 #include "slipring/router/disk_state.h"
 #include "slipring/store/redis/client.h"
+#include "slipring/store/redis/connections.h"
+#include "slipring/store/redis/inspect.h"
 #include "slipring/store/redis/users.h"
 #include "slipring/topology/codec.h"
 #include "slipring/topology/routing.h"
+#include "tests/support/fake_controller.h"
 #include "tests/support/router_fixture.h"
 
 namespace slipring::testing {
 namespace {
 
 using namespace channel;
-
-// One controller for one router: accepts, reads messages, sends what it is told to.
-class FakeController {
- public:
-  FakeController() {
-    listener_ = std::move(*net::listen_tcp(*net::numeric_address({"127.0.0.1", 0}), false));
-    port_ = net::port_of(*net::local_address(listener_.get()));
-    beat_ = std::thread([this] { beat(); });
-  }
-  ~FakeController() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    stop_.notify_all();
-    beat_.join();
-  }
-  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-
-  // Waits for a router; what it introduces itself with.
-  Hello accept() {
-    wait(listener_.get());
-    {
-      const std::lock_guard lock(mutex_);
-      socket_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK));
-      sequence_ = 0;
-    }
-    decoder_ = FrameDecoder();
-    inbox_.clear();
-    return expect<Hello>();
-  }
-  void send(const Message& message) {
-    const std::lock_guard lock(mutex_);
-    if (socket_) net::write_some(socket_.get(), encode(message, ++sequence_));
-  }
-  void hang_up() {
-    const std::lock_guard lock(mutex_);
-    socket_.reset();
-  }
-  // The next message of this kind; others that come before it are dropped, heartbeats always.
-  template <typename T>
-  T expect() {
-    auto got = next<T>(20'000);
-    EXPECT_TRUE(got.has_value()) << "no such message came";
-    return got.value_or(T());
-  }
-  // True if one came within so many milliseconds.
-  template <typename T>
-  bool comes(int within_ms) {
-    return next<T>(within_ms).has_value();
-  }
-
- private:
-  // A controller that is silent is left.
-  void beat() {
-    std::unique_lock lock(mutex_);
-    while (!stop_.wait_for(lock, Millis(kHeartbeatEveryMs), [this] { return stopping_; })) {
-      // The first message must be a welcome.
-      if (socket_ && sequence_ > 0) net::write_some(socket_.get(), encode(ControllerHeartbeat{1}, ++sequence_));
-    }
-  }
-  static bool wait(int fd, int ms = 20'000) {
-    pollfd waiting{fd, POLLIN, 0};
-    return ::poll(&waiting, 1, ms) > 0;
-  }
-  template <typename T>
-  std::optional<T> next(int within_ms) {
-    const double end = monotonic_seconds() + within_ms / 1000.0;
-    for (;;) {
-      while (!inbox_.empty()) {
-        const Message message = std::move(inbox_.front());
-        inbox_.pop_front();
-        if (const T* it = std::get_if<T>(&message)) return *it;
-      }
-      const int left_ms = static_cast<int>((end - monotonic_seconds()) * 1000);
-      if (left_ms <= 0 || !wait(socket_.get(), left_ms)) return std::nullopt;
-      char bytes[4096];
-      const net::IoResult got = net::read_some(socket_.get(), bytes, sizeof bytes);
-      if (got.state == net::IoState::kClosed) return std::nullopt;
-      decoder_.feed({bytes, got.bytes});
-      for (auto message = decoder_.next(); message && *message; message = decoder_.next()) {
-        inbox_.push_back(std::move(**message));
-      }
-    }
-  }
-
-  net::UniqueFd listener_;
-  net::UniqueFd socket_;
-  uint16_t port_ = 0;
-  FrameDecoder decoder_;
-  std::deque<Message> inbox_;
-  std::mutex mutex_;  // socket_ and sequence_ for sending
-  std::condition_variable stop_;
-  uint64_t sequence_ = 0;
-  bool stopping_ = false;
-  std::thread beat_;
-};
 
 struct Channel : ::testing::Test {
   Channel() {
@@ -514,6 +415,115 @@ TEST_F(Channel, FollowsARefusalToTheLeader) {
   controller.accept();
   controller.send(Refused{"does not lead", leader.address()});
   EXPECT_EQ(leader.accept().router_id, "r1");
+}
+
+// ---- servers that are fenced by names
+
+struct NamedChannel : Channel {
+  NamedChannel() {
+    snapshot.pools[0].fence = PoolFence::kNames;
+    options.login_of = [this](const std::string& address) -> Result<router::NodeLogin> {
+      for (const auto& server : servers) {
+        if (server->address() == address) return router::NodeLogin{server->admin_user(), server->admin_password()};
+      }
+      return fail(Code::kNotFound, address);
+    };
+    active = {1, redis::router_user(snapshot.cluster_id, "r1", 1), "unused"};
+  }
+  void start() {
+    start_router();
+    controller.accept();
+    welcome();
+    controller.send(Synced{});
+    client = std::make_unique<RawClient>(router->port());
+  }
+  // What the router asks for the server's connection; others may come first.
+  PermitRequest asked_for(int server) {
+    const std::string address = node(server).instance.address;
+    while (!asked.contains(address)) {
+      const PermitRequest request = controller.expect<PermitRequest>();
+      if (request.address.empty()) break;
+      asked[request.address] = request;
+    }
+    PermitRequest request = asked[address];
+    asked.erase(address);
+    return request;
+  }
+  void grant(const PermitRequest& request) { controller.send(Permit{request.number, PermitAnswer::kGranted}); }
+  std::string key_on(int server) {
+    const auto routing = *PoolRouting::compile(snapshot.pools[0]);
+    for (int i = 0;; ++i) {
+      const std::string text = "k" + std::to_string(i);
+      if (routing->instances()[routing->decide(text).owner] == node(server).instance) return text;
+    }
+  }
+  std::vector<redis::Connection> named(int server, const std::string& name) {
+    redis::Client from = admin(server);
+    std::vector<redis::Connection> all = *redis::list_connections(from);
+    std::erase_if(all, [&](const redis::Connection& c) { return c.name != name; });
+    return all;
+  }
+  std::map<std::string, PermitRequest> asked;
+};
+
+TEST_F(NamedChannel, AConnectionIsNamedFirstAndCarriesNothingUntilItIsPermitted) {
+  start();
+  for (int i = 0; i < 2; ++i) {
+    const PermitRequest request = asked_for(i);
+    EXPECT_EQ(request.generation, 1u);
+    redis::Client server = admin(i);
+    EXPECT_EQ(request.run_id, redis::live_state(server)->identity.run_id);
+    EXPECT_EQ(named(i, active.user).size(), 1u);
+    std::string sent;
+    resp::append_command(sent, {"SET", key_on(i), "v"});
+    client->send(sent);
+    // The router has taken the command: it answers what it is asked afterwards.
+    EXPECT_EQ(RawClient(router->port()).ask({"PING"}), "+PONG\r\n");
+    EXPECT_EQ(server.call({"DBSIZE"})->integer, 0);
+    grant(request);
+    EXPECT_EQ(client->read_reply(), "+OK\r\n");
+  }
+}
+
+TEST_F(NamedChannel, APermitForAConnectionThatHasEndedOpensNoOther) {
+  start();
+  const PermitRequest first = asked_for(0);
+  grant(asked_for(1));
+  redis::Client server = admin(0);
+  ASSERT_TRUE(redis::end_connections(server, [&](std::string_view name) { return name == active.user; }));
+  const PermitRequest second = asked_for(0);
+  EXPECT_NE(first.number, second.number);
+  grant(first);
+  EXPECT_TRUE(eventually(20, [&] { return client->ask({"SET", key_on(1), "v"}) == "+OK\r\n"; }));
+  EXPECT_THAT(client->ask({"SET", key_on(0), "v"}), ::testing::HasSubstr("is down"));
+  EXPECT_EQ(server.call({"DBSIZE"})->integer, 0);
+  grant(second);
+  EXPECT_TRUE(eventually(20, [&] { return client->ask({"SET", key_on(0), "v"}) == "+OK\r\n"; }));
+}
+
+TEST_F(NamedChannel, AFencedGenerationIsReplacedAndConnectionsAreNamedAnew) {
+  start();
+  for (int i = 0; i < 2; ++i) controller.send(Permit{asked_for(i).number, PermitAnswer::kFenced});
+  EXPECT_EQ(controller.expect<GenerationRequest>().fenced_generation, 1u);
+  active = {3, redis::router_user(snapshot.cluster_id, "r1", 3), "unused"};
+  controller.send(NewGeneration{active, spare});
+  for (int i = 0; i < 2; ++i) {
+    PermitRequest request = asked_for(i);
+    while (request.generation == 1) request = asked_for(i);
+    EXPECT_EQ(request.generation, 3u);
+    EXPECT_EQ(named(i, active.user).size(), 1u);
+    grant(request);
+    EXPECT_TRUE(eventually(20, [&] { return client->ask({"SET", key_on(i), "v"}) == "+OK\r\n"; }));
+  }
+}
+
+TEST_F(NamedChannel, AWrongPasswordIsToldAndNobodyIsAskedForAGeneration) {
+  options.login_of = [](const std::string&) { return router::NodeLogin{"", "wrong"}; };
+  start();
+  EXPECT_TRUE(eventually(20, [&] {
+    return client->ask({"SET", "k", "v"}).find("node_credentials_file") != std::string::npos;
+  }));
+  EXPECT_FALSE(controller.comes<GenerationRequest>(300));
 }
 
 }  // namespace
