@@ -52,6 +52,7 @@ struct ServerFacts {
   uint64_t total_forks = 0;
   uint64_t function_libraries = 0;
   uint64_t max_bulk_bytes = 0;   // proto-max-bulk-len
+  bool has_acl = true;
   bool users_persisted = false;  // aclfile or config file: deleted users must be written there
   std::map<uint32_t, uint64_t> keys_by_database;
   int64_t clock_ahead_ms = 0;  // TIME minus our clock, half the round trip taken off

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "slipring/store/redis/connections.h"
 #include "slipring/store/redis/inspect.h"
 #include "slipring/store/redis/users.h"
 #include "tests/support/redis_server.h"
@@ -164,6 +165,46 @@ TEST(Inspect, NamesClientsThatAreNotOurs) {
   ASSERT_EQ(facts->foreign_clients.size(), 1u);
   EXPECT_EQ(facts->foreign_clients[0].name, "nutcracker");
   EXPECT_FALSE(facts->foreign_clients[0].blocked);
+}
+
+// ---- connections by name
+
+TEST(Connections, ThoseThatAreChosenEndAndOthersStay) {
+  RedisServer server({.acl = false, .config = {"rename-command ACL \"\""}});
+  server.start();
+  const auto connect = [&](const std::string& name) { return Client::connect({server.address(), "", "", name}).value(); };
+  Client own = connect("slipring-ctl-c1-2");
+  Client old = connect("slipring-r-c1-r1-g1");
+  Client kept = connect("slipring-r-c1-r1-g2");
+  ASSERT_TRUE(old.call({"MULTI"}));
+  ASSERT_TRUE(old.call({"SET", "k", "late"}));
+  ASSERT_TRUE(end_connections(own, [](std::string_view name) { return name == "slipring-r-c1-r1-g1"; }));
+  EXPECT_FALSE(old.command({"EXEC"}));
+  EXPECT_TRUE(kept.call({"PING"}));
+  EXPECT_TRUE(own.call({"GET", "k"})->is_null());
+  std::vector<std::string> names;
+  const std::vector<Connection> left = list_connections(own).value();
+  for (const Connection& c : left) names.push_back(c.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"slipring-ctl-c1-2", "slipring-r-c1-r1-g2"}));
+  EXPECT_FALSE(*has_acl(own));
+}
+
+TEST(Connections, OneIsUsedOnlyIfItIsConfirmedAfterItsNameIsKnown) {
+  RedisServer server({.acl = false});
+  server.start();
+  Client own = Client::connect({server.address(), "", "", ""}).value();
+  Endpoint endpoint{server.address(), "", "", "slipring-mover-c1-1"};
+  bool known = false;
+  endpoint.confirm = [&]() -> Status {
+    const std::vector<Connection> all = list_connections(own).value();
+    for (const Connection& c : all) known = known || c.name == endpoint.name;
+    return fail(Code::kAborted, "the lease is lost");
+  };
+  const auto refused = Client::connect(endpoint);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the lease is lost");
+  EXPECT_TRUE(known);
+  EXPECT_TRUE(*has_acl(own));
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ constexpr double kServerStartSeconds = 30;
 
 RedisServer::RedisServer(RedisServerOptions options)
     : options_(std::move(options)), port_(free_port()), admin_password_(random_secret()) {
-  if (!options_.acl) admin_user_ = admin_password_ = "";
+  if (options_.acl) return;
+  admin_user_ = options_.password ? "default" : "";
+  if (!options_.password) admin_password_ = "";
 }
 
 std::string RedisServer::address() const {
@@ -41,6 +43,7 @@ void RedisServer::write_config() {
     conf << "aclfile " << aclfile << "\n";
     if (!std::filesystem::exists(aclfile)) std::ofstream(aclfile) << users;
   }
+  if (!options_.acl && options_.password) conf << "requirepass " << admin_password_ << "\n";
   for (const std::string& line : options_.config) conf << line << "\n";
 }
 

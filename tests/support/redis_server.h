@@ -14,6 +14,8 @@ namespace slipring::testing {
 struct RedisServerOptions {
   // ACL on: user `default` off, administrator `slipring-admin` with admin_password. Off: no passwords, default user on.
   bool acl = true;
+  // Without ACL: a password for everybody (requirepass).
+  bool password = false;
   // Users stand in redis.conf, which is written once, instead of an aclfile.
   bool users_in_config = false;
   std::string appendfsync = "always";

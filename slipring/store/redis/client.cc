@@ -46,6 +46,7 @@ Result<Client> Client::connect(const Endpoint& endpoint) {
     auto ok = client.call({"CLIENT", "SETNAME", endpoint.name});
     if (!ok) return fail_in(endpoint.address + ": CLIENT SETNAME", ok.error());
   }
+  if (endpoint.confirm) SLIPRING_TRY(endpoint.confirm());
   return client;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <span>
@@ -46,6 +47,8 @@ struct Endpoint {
   std::string name;  // CLIENT SETNAME; empty: none
   Millis connect_timeout{1000};
   Millis io_timeout{5000};
+  // Asked once the server has confirmed the name, before the connection is used; an error ends it. Empty: nothing.
+  std::function<Status()> confirm = {};
 };
 
 class Client {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "slipring/base/parse.h"
+#include "slipring/store/redis/connections.h"
 #include "slipring/store/redis/users.h"
 
 namespace slipring::redis {
@@ -39,36 +40,16 @@ Result<Fields> config(Client& client, std::initializer_list<std::string_view> na
   return fields;
 }
 
-// One line of CLIENT LIST: "id=3 addr=127.0.0.1:1 ... name= ... user=default ...".
-Fields client_fields(std::string_view line) {
-  Fields fields;
-  while (!line.empty()) {
-    const size_t end = line.find(' ');
-    const std::string_view word = line.substr(0, end);
-    const size_t equals = word.find('=');
-    if (equals != std::string_view::npos) fields.emplace(word.substr(0, equals), word.substr(equals + 1));
-    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
-  }
-  return fields;
-}
-
 Result<std::vector<ForeignClient>> foreign_clients(Client& client) {
   SLIPRING_ASSIGN(const Reply own_id, client.call({"CLIENT", "ID"}));
-  SLIPRING_ASSIGN(const Reply list, client.call({"CLIENT", "LIST"}));
+  SLIPRING_ASSIGN(const std::vector<Connection> all, list_connections(client));
   std::vector<ForeignClient> found;
-  std::string_view rest = list.text;
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    const Fields fields = client_fields(rest.substr(0, end));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    const std::string flags = text_of(fields, "flags");
-    const bool replica = flags.find_first_of("SM") != std::string::npos;
-    const bool own = text_of(fields, "name").starts_with(kOwnConnectionPrefix) ||
-                     is_slipring_user(text_of(fields, "user")) ||
-                     text_of(fields, "id") == std::to_string(own_id.integer);
-    if (fields.empty() || replica || own) continue;
-    found.push_back({text_of(fields, "addr"), text_of(fields, "user"), text_of(fields, "name"),
-                     flags.find('b') != std::string::npos});
+  for (const Connection& c : all) {
+    const bool replica = c.flags.find_first_of("SM") != std::string::npos;
+    const bool own = c.name.starts_with(kOwnConnectionPrefix) || is_slipring_user(c.name) ||
+                     is_slipring_user(c.user) || c.id == static_cast<uint64_t>(own_id.integer);
+    if (replica || own) continue;
+    found.push_back({c.address, c.user, c.name, c.flags.find('b') != std::string::npos});
   }
   return found;
 }
@@ -140,6 +121,7 @@ Result<ServerFacts> inspect(Client& client, const Clock& clock) {
   take_config(settings, facts);
   SLIPRING_ASSIGN(facts.clock_ahead_ms, clock_ahead_ms(client, clock));
   SLIPRING_ASSIGN(facts.foreign_clients, foreign_clients(client));
+  SLIPRING_ASSIGN(facts.has_acl, has_acl(client));
   return facts;
 }
 
