@@ -30,6 +30,7 @@ struct Config {
   control::ControllerOptions controller;  // its seed holds the pools
   router::Options router;
   std::string router_password_file;
+  std::string router_node_credentials_file;
   UpOptions up;
 };
 

@@ -55,6 +55,7 @@ void compare_node(const std::string& pool, const Node& file, const control::Pool
 void compare_pool(const Pool& file, const control::PoolStatus& running, Comparison& out) {
   const std::string subject = "pool " + file.name;
   out.field(subject, "kind", file.kind == PoolKind::kStore ? "store" : "cache", running.kind);
+  out.field(subject, "fence", std::string(fence_name(file.fence)), running.fence);
   out.field(subject, "scheme", control::describe(file.layout.scheme), running.scheme);
   out.field(subject, "key_prefix", file.key_prefix, running.key_prefix);
   for (const Node& node : file.layout.nodes) compare_node(file.name, node, running, out);

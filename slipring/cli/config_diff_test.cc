@@ -41,6 +41,7 @@ TEST(ConfigDiff, ANodeOnOneSideOnlyIsNamedWithTheCommand) {
 TEST(ConfigDiff, EveryFieldThatDiffersIsNamed) {
   Pool file = file_pool({node("n1", 1, 500)});
   file.kind = PoolKind::kCache;
+  file.fence = PoolFence::kNames;
   file.key_prefix = "app:";
   file.layout.scheme.options = {{"vnodes", "64"}};
   Node other = node("n1", 9);
@@ -48,8 +49,8 @@ TEST(ConfigDiff, EveryFieldThatDiffersIsNamed) {
   const auto found = compare_config({file}, running({other}));
   std::vector<std::string> fields;
   for (const Difference& d : found) fields.push_back(d.field);
-  EXPECT_EQ(fields, (std::vector<std::string>{"kind", "scheme", "key_prefix", "address", "weight", "zone"}));
-  EXPECT_EQ(found[4].command, "slipring node weight n1 0.5 --pool main");
+  EXPECT_EQ(fields, (std::vector<std::string>{"kind", "fence", "scheme", "key_prefix", "address", "weight", "zone"}));
+  EXPECT_EQ(found[5].command, "slipring node weight n1 0.5 --pool main");
 }
 
 TEST(ConfigDiff, PoolsOnOneSideOnlyAreNamed) {

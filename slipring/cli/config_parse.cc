@@ -200,6 +200,13 @@ Result<PoolKind> read_kind(const toml::node& node) {
   return fail(Code::kInvalidArgument, "must be \"store\" or \"cache\"");
 }
 
+Result<PoolFence> read_fence(const toml::node& node) {
+  const auto text = node.value<std::string>();
+  if (text == "acl") return PoolFence::kAcl;
+  if (text == "names") return PoolFence::kNames;
+  return fail(Code::kInvalidArgument, "must be \"acl\" or \"names\"");
+}
+
 Result<uint32_t> read_replicas(const toml::node& node) {
   SLIPRING_ASSIGN(const uint64_t number, read_integer(node));
   if (number < 1 || number > 16) return fail(Code::kInvalidArgument, fmt::format("{}: must be 1 to 16", number));
@@ -250,6 +257,7 @@ Status read_pool(const toml::table& table, const Place& place, Pool& pool) {
   SLIPRING_TRY(require(table, kName, "node", place));
   SLIPRING_TRY(read_key(table, kName, "name", place, pool.name, read_text));
   SLIPRING_TRY(read_key(table, kName, "kind", place, pool.kind, read_kind));
+  SLIPRING_TRY(read_key(table, kName, "fence", place, pool.fence, read_fence));
   SLIPRING_TRY(read_key(table, kName, "scheme", place, pool.layout.scheme.name, read_text));
   SLIPRING_TRY(read_key(table, kName, "options", place, pool.layout.scheme.options, read_map));
   SLIPRING_TRY(read_key(table, kName, "replicas", place, pool.layout.replicas, read_replicas));

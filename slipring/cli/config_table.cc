@@ -79,6 +79,9 @@ constexpr Setting kSettings[] = {
      "Channel addresses of the controllers, tried in turn. Required."},
     {"router", "token_file", ValueKind::kPath, SLIPRING_FIELD(router.token_file),
      "File, mode 0600, with the token of the controllers' `channel_token_file`. Required."},
+    {"router", "node_credentials_file", ValueKind::kPath, SLIPRING_FIELD(router_node_credentials_file),
+     "Only for a pool with fence = \"names\": a file like the controllers' `credentials_file`, with which the router logs "
+     "in to the servers. Empty: no passwords."},
     {"router", "dir", ValueKind::kPath, SLIPRING_FIELD(router.dir),
      "Where the last snapshot is kept, so that the router can start while no controller answers. Empty: nowhere."},
     {"router", "clients_max", ValueKind::kCount, SLIPRING_FIELD(router.limits.clients_max),
@@ -135,6 +138,9 @@ constexpr PoolKey kPoolKeys[] = {
     {"pool", "name", "name", "", "Required. Other keys and commands refer to the pool by it."},
     {"pool", "kind", "\"store\" or \"cache\"", "\"store\"",
      "store: nothing acknowledged is lost. cache: values may be lost, but are never stale."},
+    {"pool", "fence", "\"acl\" or \"names\"", "\"acl\"",
+     "How outdated routers, movers and controllers are kept from its servers: by ACL users, or, weaker, by the names of "
+     "their connections, for servers that have no ACL (docs/operations.md). It does not change later."},
     {"pool", "scheme", "text", "\"ring\"", "Placement scheme; `slipring schemes` lists them."},
     {"pool", "options", "table", "{}", "Options of the scheme, such as `{ vnodes = 512, seed = 0 }`."},
     {"pool", "replicas", "integer, 1 to 16", "1", "Length of a key's preference list."},

@@ -78,6 +78,7 @@ TEST(Config, PoolsAndNodesAreRead) {
 [[pool]]
 name = "main"
 kind = "cache"
+fence = "names"
 scheme = "ring"
 options = { vnodes = 64, seed = 7 }
 replicas = 2
@@ -98,6 +99,7 @@ weight = 0
   ASSERT_EQ(config.controller.seed.size(), 1u);
   const Pool& pool = config.controller.seed[0];
   EXPECT_EQ(pool.kind, PoolKind::kCache);
+  EXPECT_EQ(pool.fence, PoolFence::kNames);
   EXPECT_EQ(pool.layout.scheme, (SchemeSpec{"ring", {{"vnodes", "64"}, {"seed", "7"}}}));
   EXPECT_EQ(pool.layout.replicas, 2u);
   EXPECT_EQ(pool.key_prefix, "app:");

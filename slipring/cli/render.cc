@@ -119,8 +119,9 @@ std::string render_status(const control::ClusterStatus& status) {
   std::string text = fmt::format("cluster {}  epoch {}  controller {} (term {})\n", status.cluster_id, status.epoch,
                                  status.leader.empty() ? "none leads" : status.leader, status.term);
   for (const control::PoolStatus& pool : status.pools) {
-    text += fmt::format("\npool {} ({}, {}{})\n", pool.name, pool.kind, pool.scheme,
-                        pool.key_prefix.empty() ? "" : ", keys " + pool.key_prefix + "*");
+    text += fmt::format("\npool {} ({}, {}{}{})\n", pool.name, pool.kind, pool.scheme,
+                        pool.key_prefix.empty() ? "" : ", keys " + pool.key_prefix + "*",
+                        pool.fence == "names" ? ", fenced by connection names: weaker than ACL users" : "");
     text += render_nodes(pool);
     if (pool.plan) text += "  " + plan_line(*pool.plan) + render_next_steps(*pool.plan);
   }

@@ -13,6 +13,7 @@
 #include "slipring/cli/render.h"
 #include "slipring/control/api_types.h"
 #include "slipring/control/http_api.h"
+#include "slipring/control/secret_file.h"
 
 namespace slipring::cli {
 namespace {
@@ -67,11 +68,24 @@ Status check(const router::Options& options, const std::string& path) {
   return {};
 }
 
+// Read each time: nodes join and passwords change while the router runs.
+Result<router::NodeLogin> login_of(const std::string& path, const std::string& address) {
+  SLIPRING_ASSIGN(const auto all, control::NodeCredentials::read(path));
+  const control::NodeCredential* found = all.find(address);
+  if (found == nullptr) return router::NodeLogin{};
+  return router::NodeLogin{found->user == "default" ? "" : found->user, found->password};
+}
+
 Result<Exit> serve(const Config& config) {
   EndSignals signals;
   router::Options options = config.router;
   if (!config.router_password_file.empty()) {
     SLIPRING_ASSIGN(options.client_password, control::read_token_file(config.router_password_file));
+  }
+  if (!config.router_node_credentials_file.empty()) {
+    options.login_of = [path = config.router_node_credentials_file](const std::string& address) {
+      return login_of(path, address);
+    };
   }
   SLIPRING_ASSIGN(const auto router, router::Router::start(std::move(options)));
   log(LogLevel::kInfo, "router", "listening id={} address={}", config.router.id, config.router.listen);

@@ -142,6 +142,7 @@ void fields(auto& v, Of<PlanSummary> auto& x) {
 void fields(auto& v, Of<PoolStatus> auto& x) {
   v("name", x.name);
   v("kind", x.kind);
+  v("fence", x.fence);
   v("scheme", x.scheme);
   v("key_prefix", x.key_prefix);
   v("nodes", x.nodes);

@@ -20,7 +20,7 @@ ClusterStatus full_status() {
   RouterStatus router{"r1", "127.0.0.1:6400", 42, 7, RouterState::kBehind, 120, 4, 1000, 2, 1};
   PlanSummary plan{9,  "main", "add node n4",          PlanState::kGrace, "why", 1, 2, 3, 4, 5, 6, 7, 8, 9, 1.5, 2.5,
                    10, 11,     {true, "no reason", 12}};
-  PoolStatus pool{"main", "store", "ring", "app:", {node}, plan};
+  PoolStatus pool{"main", "store", "ring", "app:", {node}, plan, "names"};
   return {"0123456789abcdef", "0.1.0", 42, "c1", 5, {pool}, {router}, {"a warning"}};
 }
 

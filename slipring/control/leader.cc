@@ -53,7 +53,8 @@ Leader::Leader(Parts parts, std::string cluster)
     : parts_(std::move(parts)),
       cluster_id_(std::move(cluster)),
       term_(parts_.keeper.term()),
-      access_(parts_.credentials_of, parts_.clock, cluster_id_, term_),
+      access_(
+          parts_.credentials_of, [this] { return parts_.keeper.verify(); }, parts_.clock, cluster_id_, term_),
       adapter_([this](const std::string& address) { return access_.mover_endpoint(address); }, parts_.clock),
       links_(parts_.hub, parts_.clock, term_),
       book_(parts_.store, parts_.keeper, cluster_id_) {}
@@ -77,6 +78,7 @@ void Leader::stop() {
   attempt_closed_.notify_all();
   reaper_.stop();
   router_tasks_.stop();
+  permits_.stop();
   std::map<uint64_t, std::shared_ptr<PlanRunner>> runners;
   {
     const std::lock_guard lock(mutex_);
@@ -92,28 +94,20 @@ Status Leader::load() {
   if (epoch.revision == 0) {
     SLIPRING_ASSIGN(epoch.value, seed());
   }
+  learn_fences(epoch.value);
   for (const std::string& address : addresses_of(epoch.value)) {
     // A server that is down is fenced when it comes back, before anything is done on it.
     const Status fenced = access_.fence_terms(address);
     if (!fenced && fenced.error().code == Code::kFailedPrecondition) return fail(fenced.error());
     if (!fenced) log(LogLevel::kWarn, "control", "term {}: {}", term_, fenced.error().message);
   }
+  watch_ = std::make_unique<NodeWatch>(access_, [this](const std::string& address) { return greet(address); });
   publish(std::make_shared<const Snapshot>(std::move(epoch.value)));
+  SLIPRING_TRY(resume_plans());
+  // Only now it is known which servers wait for a plan to settle what they hold.
+  plans_known_ = true;
   sync_users_everywhere();
-  watch_ = std::make_unique<NodeWatch>(access_, [this](const std::string& address) {
-    access_.forget(address);
-    if (attempt_open_on(address)) return false;
-    if (!may_serve(address)) {
-      // Users that the server has read from its files must not let routers in before the plan is settled.
-      const std::lock_guard lock(users_mutex_);
-      const Status closed = access_.fence_routers(address, {});
-      if (!closed) log(LogLevel::kWarn, "control", "users: {}", closed.error().message);
-      return false;
-    }
-    return sync_users(address);
-  });
-  watch_->watch(addresses_of(*current()));
-  return resume_plans();
+  return {};
 }
 
 Result<rebalance::Revised<Snapshot>> Leader::read_epoch() {
@@ -135,6 +129,7 @@ Result<Snapshot> Leader::seed() {
   first.cluster_id = cluster_id_;
   first.pools = parts_.options.seed;
   SLIPRING_TRY(validate(first));
+  learn_fences(first);
   SLIPRING_TRY(check_seed(first));
   Transaction transaction;
   transaction.expects.push_back({std::string(rebalance::kEpochKey), 0});
@@ -142,6 +137,11 @@ Result<Snapshot> Leader::seed() {
   SLIPRING_TRY(commit(std::move(transaction)));
   log(LogLevel::kInfo, "control", "epoch 1 published: the pools of the configuration");
   return first;
+}
+
+void Leader::learn_fences(const Snapshot& snapshot) {
+  each_instance(snapshot,
+                [&](const Pool& pool, const Node& node) { access_.set_fence(node.instance.address, pool.fence); });
 }
 
 Status Leader::check_seed(const Snapshot& snapshot) {
@@ -214,7 +214,8 @@ void Leader::publish(std::shared_ptr<const Snapshot> snapshot) {
     routings_ = std::move(routings);
     shares_.clear();
   }
-  if (watch_ != nullptr) watch_->watch(addresses_of(*snapshot));
+  learn_fences(*snapshot);
+  watch_->watch(addresses_of(*snapshot));
   links_.publish(std::move(snapshot));
 }
 
@@ -268,6 +269,7 @@ Status Leader::fence_terms(const Instance& instance) {
 }
 
 Status Leader::fence_routers(const Instance& instance, const std::vector<uint64_t>& keep) {
+  NodeAccess::Generations generations{keep, 0};
   {
     const std::lock_guard lock(book_mutex_);
     for (const auto& [id, record] : book_.routers()) {
@@ -276,10 +278,12 @@ Status Leader::fence_routers(const Instance& instance, const std::vector<uint64_
       log(LogLevel::kWarn, "control", "router {}: its generation {} is fenced: {}", id, active, links_.describe(id));
     }
     SLIPRING_TRY(book_.strike_all_but(keep));
+    generations.newest = book_.newest();
   }
+  links_.bar(keep, generations.newest);
   router_tasks_.submit([this] { refill_spares(); });
   const std::lock_guard lock(users_mutex_);
-  return access_.fence_routers(instance.address, keep);
+  return access_.fence_routers(instance.address, generations);
 }
 
 Result<rebalance::RouterUsers> Leader::router_users(const Instance& instance) {

@@ -106,6 +106,7 @@ class Leader final : public PlanHost {
   Result<rebalance::Revised<Snapshot>> read_epoch();
   Result<Snapshot> seed();
   Status check_seed(const Snapshot& snapshot);
+  void learn_fences(const Snapshot& snapshot);
   Status resume_plans();
 
   // Routers.
@@ -115,8 +116,10 @@ class Leader final : public PlanHost {
   void regenerate(const std::string& id, uint64_t fenced);
   void refill_spares();
   bool attempt_open_on(const std::string& address);
-  bool may_serve(const std::string& address);
+  bool may_serve(const std::string& address, const std::string& run_id);
   bool sync_users(const std::string& address);
+  Status sync_process(const std::string& address, const std::string& run_id, std::string_view key_prefix);
+  bool greet(const std::string& address);
   void sync_users_everywhere();
   std::string prefix_of(const std::string& address);
 
@@ -154,6 +157,7 @@ class Leader final : public PlanHost {
   redis::RedisAdapter adapter_;
   RouterLinks links_;
   std::atomic<bool> ending_{false};
+  std::atomic<bool> plans_known_{false};  // the open ones are resumed
 
   std::mutex book_mutex_;
   RouterBook book_;
@@ -174,6 +178,7 @@ class Leader final : public PlanHost {
   std::mutex start_mutex_;  // one plan is started at a time
   std::unique_ptr<NodeWatch> watch_;
   TaskPool router_tasks_{1};  // enrolment, one router after another
+  TaskPool permits_{1};       // reads the lease for each
   TaskPool reaper_{1};        // ends runners of finished plans
 };
 

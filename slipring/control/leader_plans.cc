@@ -80,6 +80,7 @@ rebalance::PlanOptions merge(rebalance::PlanOptions defaults, const PlanOptions&
 struct Leader::Surveyed {
   Node node;
   std::string error;  // not empty: it could not be looked at
+  bool without_acl = false;
   ServerFacts facts;
   Survey survey;
   bool is_source = false;
@@ -123,6 +124,7 @@ Result<Leader::Draft> Leader::draft(const ChangeRequest& request) {
   SLIPRING_ASSIGN(const Snapshot open, rebalance::snapshot_with_plan(draft.base, draft.plan, draft.moves));
   SLIPRING_TRY(validate(open));
   SLIPRING_ASSIGN(draft.routing, PoolRouting::compile(*open.find_pool(pool->name)));
+  for (const Node& node : draft.plan.next_layout.nodes) access_.set_fence(node.instance.address, pool->fence);
   SLIPRING_TRY(survey_servers(request, draft));
   return draft;
 }
@@ -143,7 +145,10 @@ Leader::Surveyed Leader::survey_server(const Draft& draft, const Node& node) {
     SLIPRING_ASSIGN(s.survey, survey(client, *draft.routing, node.instance.address, options, parts_.clock));
     return {};
   };
-  if (const Status looked = look(); !looked) s.error = looked.error().message;
+  if (const Status looked = look(); !looked) {
+    s.error = looked.error().message;
+    s.without_acl = looked.error().code == Code::kUnimplemented;
+  }
   return s;
 }
 
@@ -168,12 +173,14 @@ Status Leader::survey_servers(const ChangeRequest& request, Draft& draft) {
   const Pool* pool = draft.base.find_pool(draft.plan.pool);
   rebalance::PreflightInput input;
   input.kind = pool->kind;
+  input.fence = pool->fence;
   input.key_prefix = pool->key_prefix;
   input.accept_weaker = request.options.accept_weaker;
   input.big_key_bytes = draft.plan.options.key_bytes_max;
   for (const Surveyed& s : servers) {
     if (!s.error.empty()) {
-      input.unreachable.push_back(fmt::format("node {} ({}): {}", s.node.name, s.node.instance.address, s.error));
+      auto& named = s.without_acl ? input.without_acl : input.unreachable;
+      named.push_back(fmt::format("node {} ({}): {}", s.node.name, s.node.instance.address, s.error));
       continue;
     }
     if (!s.is_source && !s.is_target && !s.is_new) continue;
@@ -287,17 +294,13 @@ Result<Started> Leader::start_plan(const ChangeRequest& request, uint64_t if_epo
 
 // Routers must find their users on a node that joins when they hear of it.
 Status Leader::prepare_servers(const Draft& draft) {
-  const std::string prefix = draft.base.find_pool(draft.plan.pool)->key_prefix;
+  const std::string& prefix = draft.base.find_pool(draft.plan.pool)->key_prefix;
   for (const Node& node : draft.plan.next_layout.nodes) {
     if (has_instance(draft.plan.old_layout, node.instance)) continue;
     SLIPRING_TRY(access_.fence_terms(node.instance.address));
     const std::lock_guard lock(users_mutex_);
-    std::vector<channel::Credentials> live;
-    {
-      const std::lock_guard book_lock(book_mutex_);
-      live = book_.live();
-    }
-    SLIPRING_TRY(access_.sync_router_users(node.instance.address, live, prefix));
+    SLIPRING_ASSIGN(const ServerFacts facts, access_.pulse(node.instance.address));
+    SLIPRING_TRY(sync_process(node.instance.address, facts.identity.run_id, prefix));
   }
   return {};
 }

@@ -12,7 +12,7 @@ namespace slipring::control {
 namespace {
 
 // True also where the group says nothing about the server.
-bool owner_is_settled(const GroupView& group, const std::string& address, NodeAccess& access) {
+bool owner_is_settled(const GroupView& group, const std::string& address, const std::string& run_id) {
   const rebalance::GroupRecord& record = group.record;
   if (rebalance::is_final(record.stage)) return true;
   for (size_t peer = 0; peer < record.identities.size(); ++peer) {
@@ -20,8 +20,7 @@ bool owner_is_settled(const GroupView& group, const std::string& address, NodeAc
     const std::string& here = peer == 0 ? record.source.address : record.moves[peer - 1].target.address;
     if (!owns || here != address || record.identities[peer].run_id.empty()) continue;
     if (group.copying && group.phase == rebalance::CopyPhase::kMerging) return false;
-    const auto now = access.pulse(address);
-    if (now && now->identity.run_id != record.identities[peer].run_id) return false;
+    if (run_id != record.identities[peer].run_id) return false;
   }
   return true;
 }
@@ -34,6 +33,13 @@ void Leader::on_message(ConnectionId connection, channel::Message message) {
         [this, connection, h = std::move(*hello)]() mutable { enroll(connection, std::move(h)); });
   }
   const std::optional<RouterLink> link = links_.find(connection);
+  if (const auto* wanted = std::get_if<channel::PermitRequest>(&message)) {
+    // Whoever is not enrolled yet costs no look into the store.
+    if (!link) return links_.permit(connection, *wanted, false);
+    return permits_.submit([this, connection, request = *wanted] {
+      links_.permit(connection, request, parts_.keeper.verify().has_value());
+    });
+  }
   if (!link) return parts_.hub.drop(connection);
   if (const auto* ack = std::get_if<channel::EpochAck>(&message)) {
     links_.epoch_acknowledged(connection, *ack);
@@ -169,13 +175,17 @@ void Leader::refill_spares() {
 
 // A server that owns keys of an open plan and is another process than the one whose state was copied serves nobody
 // until the plan has settled that it holds what it should (rebalance/copy_machine.h).
-bool Leader::may_serve(const std::string& address) {
+bool Leader::may_serve(const std::string& address, const std::string& run_id) {
+  if (!plans_known_) return false;
   for (const auto& r : open_runners()) {
-    for (const GroupView& group : r->view().groups) {
-      if (!owner_is_settled(group, address, access_)) return false;
+    const PlanView view = r->view();
+    if (!view.recovered) return false;
+    for (const GroupView& group : view.groups) {
+      if (!owner_is_settled(group, address, run_id)) return false;
     }
   }
-  return true;
+  // Looked at last: a leader that ends has set it before it lets its plans go.
+  return !ending_;
 }
 
 std::string Leader::prefix_of(const std::string& address) {
@@ -190,18 +200,49 @@ std::string Leader::prefix_of(const std::string& address) {
   return "";
 }
 
+// The process is read first. So one that takes the place of a server while an attempt is open or after it is never let
+// in by what held before: an attempt that opens after the look at it sees that process, or a later one, when it seals.
 bool Leader::sync_users(const std::string& address) {
   const std::lock_guard lock(users_mutex_);
-  if (attempt_open_on(address) || !may_serve(address)) return false;
+  const auto facts = access_.pulse(address);
+  if (!facts) {
+    log(LogLevel::kWarn, "control", "users: {}", facts.error().message);
+    return false;
+  }
+  const std::string& run_id = facts->identity.run_id;
+  if (attempt_open_on(address) || !may_serve(address, run_id)) return false;
+  const Status synced = sync_process(address, run_id, prefix_of(address));
+  if (!synced) log(LogLevel::kWarn, "control", "users: {}", synced.error().message);
+  return synced.has_value();
+}
+
+// REQUIRES: users_mutex_ is held.
+Status Leader::sync_process(const std::string& address, const std::string& run_id, std::string_view key_prefix) {
   // Read under the lock: an older list would take a newer router's user away.
   std::vector<channel::Credentials> live;
+  uint64_t newest = 0;
   {
     const std::lock_guard book_lock(book_mutex_);
     live = book_.live();
+    newest = book_.newest();
   }
-  const Status synced = access_.sync_router_users(address, live, prefix_of(address));
-  if (!synced) log(LogLevel::kWarn, "control", "users: {}", synced.error().message);
-  return synced.has_value();
+  SLIPRING_TRY(access_.sync_router_users(address, run_id, live, newest, key_prefix));
+  links_.admit(address, run_id);
+  return {};
+}
+
+// A server that is seen for the first time or is another process than before; false: not yet, ask again.
+bool Leader::greet(const std::string& address) {
+  access_.forget(address);
+  if (sync_users(address)) return true;
+  if (attempt_open_on(address)) return false;
+  const auto facts = access_.pulse(address);
+  if (!facts || may_serve(address, facts->identity.run_id)) return false;
+  // Users that the server has read from its files must not let routers in before the plan is settled.
+  const std::lock_guard lock(users_mutex_);
+  const Status closed = access_.shut_out_routers(address);
+  if (!closed) log(LogLevel::kWarn, "control", "users: {}", closed.error().message);
+  return false;
 }
 
 void Leader::sync_users_everywhere() {

@@ -67,6 +67,7 @@ PoolStatus Leader::pool_status(const Pool& pool) {
   PoolStatus out;
   out.name = pool.name;
   out.kind = pool.kind == PoolKind::kStore ? "store" : "cache";
+  out.fence = fence_name(pool.fence);
   out.scheme = scheme_text(pool.layout.scheme);
   out.key_prefix = pool.key_prefix;
   std::vector<double> shares;
@@ -201,6 +202,7 @@ Status Leader::forget_router(const std::string& id) {
     const std::lock_guard lock(book_mutex_);
     SLIPRING_TRY(book_.forget(id));
   }
+  links_.disown(id);
   sync_users_everywhere();
   for (const auto& r : open_runners()) r->routers_changed();
   return {};
@@ -237,8 +239,17 @@ Result<uint64_t> Leader::import_topology(const std::string& backup) {
                               pool.name, side == &imported ? "in the backup" : "now"));
     }
   }
+  for (const Pool& pool : imported.pools) {
+    const Pool* now = epoch.value.find_pool(pool.name);
+    if (now == nullptr || now->fence == pool.fence) continue;
+    return fail(Code::kFailedPrecondition,
+                fmt::format("pool {} is fenced by {}, in the backup by {}; connections that exist could not be fenced "
+                            "in the other way",
+                            pool.name, fence_name(now->fence), fence_name(pool.fence)));
+  }
   imported.epoch = next(epoch.value.epoch);
   SLIPRING_TRY(validate(imported));
+  learn_fences(imported);
   SLIPRING_TRY(check_seed(imported));
   Transaction transaction;
   transaction.expects.push_back({std::string(rebalance::kEpochKey), epoch.revision});

@@ -21,6 +21,8 @@ class LeaseKeeper {
   // kAborted: the lease is lost.
   Status renew(Millis ttl);
   Status release();
+  // kAborted: the store says that somebody else leads, or nobody.
+  Status verify();
   uint64_t term() const { return lease_.term; }
 
  private:

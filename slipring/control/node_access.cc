@@ -8,6 +8,7 @@
 
 #include "slipring/base/parse.h"
 #include "slipring/base/secret.h"
+#include "slipring/store/redis/connections.h"
 #include "slipring/store/redis/inspect.h"
 #include "slipring/store/redis/users.h"
 
@@ -27,15 +28,35 @@ std::string text(const std::map<std::string, std::string>& fields, const std::st
   return it == fields.end() ? "" : it->second;
 }
 
+bool contains(std::span<const uint64_t> generations, uint64_t generation) {
+  return std::find(generations.begin(), generations.end(), generation) != generations.end();
+}
+
+Status newer_term(const std::string& address, uint64_t term) {
+  return fail(Code::kFailedPrecondition,
+              fmt::format("{}: a newer controller than term {} has taken over", address, term));
+}
+
+// Servers before Redis 6 take a password alone, which later ones take as that of `default`.
+std::string login_user(const NodeCredential& login) {
+  return login.user == "default" ? "" : login.user;
+}
+
 }  // namespace
 
-NodeAccess::NodeAccess(CredentialsOf credentials_of, const Clock& clock, std::string cluster_id, uint64_t term)
+NodeAccess::NodeAccess(CredentialsOf credentials_of, std::function<Status()> still_leads, const Clock& clock,
+                       std::string cluster_id, uint64_t term)
     : credentials_of_(std::move(credentials_of)),
+      still_leads_(std::move(still_leads)),
       clock_(clock),
       cluster_id_(std::move(cluster_id)),
       term_(term),
       controller_password_(random_secret()),
       mover_password_(random_secret()) {}
+
+void NodeAccess::set_fence(const std::string& address, PoolFence fence) {
+  server(address)->fence.store(fence);
+}
 
 std::shared_ptr<NodeAccess::Server> NodeAccess::server(const std::string& address) {
   const std::lock_guard lock(mutex_);
@@ -57,12 +78,29 @@ Status NodeAccess::fence_terms(const std::string& address) {
   return fence_terms(address, *s);
 }
 
+Status NodeAccess::fence_terms(const std::string& address, Server& s) {
+  if (s.fence.load() == PoolFence::kNames) {
+    SLIPRING_TRY(fence_terms_by_names(address));
+  } else {
+    SLIPRING_ASSIGN(const NodeCredential admin, credentials_of_(address));
+    SLIPRING_TRY(fence_terms_by_users(address, admin));
+  }
+  s.fenced = true;
+  return {};
+}
+
 // Both sides of a race make their own users first and look afterwards, so at least one of them sees the other, and the
 // older one gives way.
-Status NodeAccess::fence_terms(const std::string& address, Server& s) {
-  SLIPRING_ASSIGN(const NodeCredential admin, credentials_of_(address));
+Status NodeAccess::fence_terms_by_users(const std::string& address, const NodeCredential& admin) {
   SLIPRING_ASSIGN(redis::Client client,
                   redis::Client::connect({address, admin.user, admin.password, "slipring/admin"}));
+  SLIPRING_ASSIGN(const bool has_acl, redis::has_acl(client));
+  if (!has_acl) {
+    return fail(Code::kUnimplemented,
+                fmt::format("{}: the server has no ACL (Redis 6 and later have it, unless the command is renamed); a "
+                            "pool of such servers needs fence = \"names\", see docs/operations.md",
+                            address));
+  }
   const std::string controller = redis::controller_user(cluster_id_, term_);
   const std::string mover = redis::mover_user(cluster_id_, term_);
   SLIPRING_TRY(redis::create_controller_user(client, controller, controller_password_));
@@ -77,24 +115,46 @@ Status NodeAccess::fence_terms(const std::string& address, Server& s) {
   }
   if (newer) older = {controller, mover};
   SLIPRING_TRY(redis::delete_users(client, older));
-  if (newer) {
-    return fail(Code::kFailedPrecondition,
-                fmt::format("{}: a newer controller than term {} has taken over", address, term_));
+  if (newer) return newer_term(address, term_);
+  return redis::make_users_durable(client);
+}
+
+// An older term's connection that is not on the list yet will find, once it is named, that its lease is gone.
+Status NodeAccess::fence_terms_by_names(const std::string& address) {
+  SLIPRING_ASSIGN(const redis::Endpoint own, named_endpoint(address, redis::controller_user(cluster_id_, term_)));
+  SLIPRING_ASSIGN(redis::Client client, redis::Client::connect(own));
+  SLIPRING_ASSIGN(const std::vector<redis::Connection> connections, redis::list_connections(client));
+  for (const redis::Connection& c : connections) {
+    if (redis::term_of(cluster_id_, c.name).value_or(0) > term_) return newer_term(address, term_);
   }
-  SLIPRING_TRY(redis::make_users_durable(client));
-  s.fenced = true;
-  return {};
+  return redis::end_connections(client, [&](std::string_view name) {
+    const auto term = redis::term_of(cluster_id_, name);
+    return term && *term < term_;
+  });
+}
+
+Result<redis::Endpoint> NodeAccess::named_endpoint(const std::string& address, std::string name) {
+  SLIPRING_ASSIGN(const NodeCredential login, credentials_of_(address));
+  redis::Endpoint endpoint{address, login_user(login), login.password, std::move(name)};
+  endpoint.confirm = still_leads_;
+  return endpoint;
+}
+
+Result<redis::Endpoint> NodeAccess::endpoint(const std::string& address, const Server& s, std::string user,
+                                             const std::string& password, std::string_view label) {
+  if (s.fence.load() == PoolFence::kNames) return named_endpoint(address, std::move(user));
+  return redis::Endpoint{address, std::move(user), password, fmt::format("slipring/{}/{}", label, term_)};
 }
 
 Status NodeAccess::connect(const std::string& address, Server& s) {
   if (!s.fenced) SLIPRING_TRY(fence_terms(address, s));
-  const redis::Endpoint endpoint{address, redis::controller_user(cluster_id_, term_), controller_password_,
-                                 fmt::format("slipring/ctl/{}", term_)};
-  auto client = redis::Client::connect(endpoint);
+  SLIPRING_ASSIGN(const redis::Endpoint own,
+                  endpoint(address, s, redis::controller_user(cluster_id_, term_), controller_password_, "ctl"));
+  auto client = redis::Client::connect(own);
   if (!client && client.error().code == Code::kUnauthenticated) {
     // The server has lost the users of this term, by a restart for instance; a newer leader would show itself.
     SLIPRING_TRY(fence_terms(address, s));
-    client = redis::Client::connect(endpoint);
+    client = redis::Client::connect(own);
   }
   if (!client) return fail(client.error());
   s.client = std::move(*client);
@@ -102,13 +162,14 @@ Status NodeAccess::connect(const std::string& address, Server& s) {
 }
 
 template <typename Work>
-auto NodeAccess::with_client(const std::string& address, Work work) -> decltype(work(std::declval<redis::Client&>())) {
+auto NodeAccess::with_client(const std::string& address, Work work)
+    -> decltype(work(std::declval<redis::Client&>(), std::declval<Server&>())) {
   const auto s = server(address);
   const std::lock_guard lock(s->mutex);
   if (!s->client.open() || !s->client.command({"PING"})) {
     if (auto connected = connect(address, *s); !connected) return fail(connected.error());
   }
-  return work(s->client);
+  return work(s->client, *s);
 }
 
 Result<redis::Client> NodeAccess::connect(const std::string& address) {
@@ -125,8 +186,7 @@ Result<redis::Endpoint> NodeAccess::mover_endpoint(const std::string& address) {
   const auto s = server(address);
   const std::lock_guard lock(s->mutex);
   if (!s->fenced) SLIPRING_TRY(fence_terms(address, *s));
-  return redis::Endpoint{address, redis::mover_user(cluster_id_, term_), mover_password_,
-                         fmt::format("slipring/mover/{}", term_)};
+  return endpoint(address, *s, redis::mover_user(cluster_id_, term_), mover_password_, "mover");
 }
 
 Status NodeAccess::delete_generations(redis::Client& client, std::span<const uint64_t> keep) {
@@ -134,27 +194,58 @@ Status NodeAccess::delete_generations(redis::Client& client, std::span<const uin
   std::vector<std::string> gone;
   for (const std::string& user : users) {
     const auto generation = redis::router_generation_of(cluster_id_, user);
-    if (generation && std::find(keep.begin(), keep.end(), *generation) == keep.end()) gone.push_back(user);
+    if (generation && !contains(keep, *generation)) gone.push_back(user);
   }
   SLIPRING_TRY(redis::delete_users(client, gone));
   return redis::make_users_durable(client);
 }
 
-Status NodeAccess::fence_routers(const std::string& address, std::span<const uint64_t> keep) {
-  return with_client(address, [&](redis::Client& client) { return delete_generations(client, keep); });
+Status NodeAccess::end_generations(redis::Client& client, Server& s, const Generations& generations) {
+  SLIPRING_ASSIGN(const redis::LiveState state, redis::live_state(client));
+  SLIPRING_TRY(redis::end_connections(client, [&](std::string_view name) {
+    const auto generation = redis::router_generation_of(cluster_id_, name);
+    return generation && !contains(generations.keep, *generation);
+  }));
+  s.fenced_run_id = state.identity.run_id;
+  s.fenced_routers = generations;
+  return {};
 }
 
-Status NodeAccess::sync_router_users(const std::string& address, std::span<const channel::Credentials> wanted,
+Status NodeAccess::fence_routers(const std::string& address, const Generations& generations) {
+  return with_client(address, [&](redis::Client& client, Server& s) -> Status {
+    if (s.fence.load() == PoolFence::kNames) return end_generations(client, s, generations);
+    return delete_generations(client, generations.keep);
+  });
+}
+
+Status NodeAccess::shut_out_routers(const std::string& address) {
+  return with_client(address, [&](redis::Client& client, Server& s) -> Status {
+    if (s.fence.load() == PoolFence::kNames) return {};
+    return delete_generations(client, {});
+  });
+}
+
+Status NodeAccess::sync_router_users(const std::string& address, const std::string& run_id,
+                                     std::span<const channel::Credentials> wanted, uint64_t newest,
                                      std::string_view key_prefix) {
-  return with_client(address, [&](redis::Client& client) -> Status {
+  return with_client(address, [&](redis::Client& client, Server& s) -> Status {
+    // One connection leads to one process, so what is made below is made in the one that is meant.
+    SLIPRING_ASSIGN(const redis::LiveState state, redis::live_state(client));
+    if (state.identity.run_id != run_id) return fail(Code::kAborted, address + ": the server was restarted meanwhile");
+    std::vector<uint64_t> keep;
+    for (const channel::Credentials& c : wanted) keep.push_back(c.generation);
+    if (s.fence.load() == PoolFence::kNames) {
+      return redis::end_connections(client, [&](std::string_view name) {
+        const auto generation = redis::router_generation_of(cluster_id_, name);
+        return generation && *generation <= newest && !contains(keep, *generation);
+      });
+    }
     SLIPRING_ASSIGN(const std::vector<redis::RouterLogin> logins, redis::list_router_logins(client));
     std::set<std::string> usable;
     for (const redis::RouterLogin& login : logins) {
       if (!login.password_hashes.empty()) usable.insert(login.user);
     }
-    std::vector<uint64_t> keep;
     for (const channel::Credentials& c : wanted) {
-      keep.push_back(c.generation);
       // SETUSER with `reset` ends the connections of a user that exists.
       if (!usable.contains(c.user)) {
         SLIPRING_TRY(redis::create_router_user(client, c.user, c.password, key_prefix));
@@ -164,14 +255,34 @@ Status NodeAccess::sync_router_users(const std::string& address, std::span<const
   });
 }
 
+// Those whose connections may carry requests.
+Result<std::vector<uint64_t>> NodeAccess::connected_generations(redis::Client& client, const Server& s,
+                                                                const std::string& run_id) {
+  SLIPRING_ASSIGN(const std::vector<redis::Connection> connections, redis::list_connections(client));
+  std::set<uint64_t> found;
+  for (const redis::Connection& c : connections) {
+    const auto generation = redis::router_generation_of(cluster_id_, c.name);
+    if (!generation) continue;
+    const bool fenced = s.fenced_run_id == run_id && *generation <= s.fenced_routers.newest &&
+                        !contains(s.fenced_routers.keep, *generation);
+    if (!fenced) found.insert(*generation);
+  }
+  return std::vector<uint64_t>(found.begin(), found.end());
+}
+
 Result<NodeAccess::RouterUsers> NodeAccess::router_users(const std::string& address) {
-  return with_client(address, [&](redis::Client& client) -> Result<RouterUsers> {
-    SLIPRING_ASSIGN(const std::vector<std::string> users, redis::list_users(client));
+  return with_client(address, [&](redis::Client& client, Server& s) -> Result<RouterUsers> {
     RouterUsers found;
-    for (const std::string& user : users) {
-      if (auto generation = redis::router_generation_of(cluster_id_, user)) found.generations.push_back(*generation);
+    if (s.fence.load() == PoolFence::kNames) {
+      SLIPRING_ASSIGN(const redis::LiveState before, redis::live_state(client));
+      SLIPRING_ASSIGN(found.generations, connected_generations(client, s, before.identity.run_id));
+    } else {
+      SLIPRING_ASSIGN(const std::vector<std::string> users, redis::list_users(client));
+      for (const std::string& user : users) {
+        if (auto generation = redis::router_generation_of(cluster_id_, user)) found.generations.push_back(*generation);
+      }
+      std::sort(found.generations.begin(), found.generations.end());
     }
-    std::sort(found.generations.begin(), found.generations.end());
     SLIPRING_ASSIGN(const redis::LiveState state, redis::live_state(client));
     found.identity = state.identity;
     return found;
@@ -179,11 +290,11 @@ Result<NodeAccess::RouterUsers> NodeAccess::router_users(const std::string& addr
 }
 
 Result<ServerFacts> NodeAccess::inspect(const std::string& address) {
-  return with_client(address, [&](redis::Client& client) { return redis::inspect(client, clock_); });
+  return with_client(address, [&](redis::Client& client, Server&) { return redis::inspect(client, clock_); });
 }
 
 Result<ServerFacts> NodeAccess::pulse(const std::string& address) {
-  return with_client(address, [&](redis::Client& client) { return redis::pulse(client); });
+  return with_client(address, [&](redis::Client& client, Server&) { return redis::pulse(client); });
 }
 
 Status NodeAccess::ensure_persisted(const std::string& address, int64_t since_ms) {

@@ -1,12 +1,15 @@
 // The controller's access to store servers: its own users of this term, the routers' users, the mover's credentials.
 // Every server has an administrator whose password comes from a file; with it the controller only makes the users of
 // its term and removes those of older terms, everything else runs under the term's own user, so that a newer leader can
-// end it.
+// end it. On servers that are fenced by names (design/0008) what would be a user's name is the name of connections: the
+// controller and the mover log in by the file and use a connection only when the lease is still theirs after the server
+// has confirmed its name; routers ask for permits.
 //
 // Invariant: nothing is done on a server under a term before older terms are removed there, and a term that finds a
 // newer one on a server withdraws its own users and fails. Thread-safety: any thread; calls block on servers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +25,7 @@
 #include "slipring/control/secret_file.h"
 #include "slipring/store/redis/client.h"
 #include "slipring/store/server_facts.h"
+#include "slipring/topology/snapshot.h"
 
 namespace slipring::control {
 
@@ -29,7 +33,12 @@ class NodeAccess {
  public:
   using CredentialsOf = std::function<Result<NodeCredential>(const std::string& address)>;
 
-  NodeAccess(CredentialsOf credentials_of, const Clock& clock, std::string cluster_id, uint64_t term);
+  // `still_leads` reads in the store whether the lease is this term's.
+  NodeAccess(CredentialsOf credentials_of, std::function<Status()> still_leads, const Clock& clock,
+             std::string cluster_id, uint64_t term);
+
+  // How the server is fenced; by ACL if nobody says so.
+  void set_fence(const std::string& address, PoolFence fence);
 
   // Makes this term's users on the server and removes those of older terms, durably. kFailedPrecondition: a newer term
   // has been there.
@@ -37,11 +46,20 @@ class NodeAccess {
   // How the mover logs in; fences older terms first if that was not done yet.
   Result<redis::Endpoint> mover_endpoint(const std::string& address);
 
-  // Makes the router users of the server exactly these.
-  Status sync_router_users(const std::string& address, std::span<const channel::Credentials> wanted,
-                           std::string_view key_prefix);
-  // Removes every router user of this cluster whose generation is not in `keep`, durably.
-  Status fence_routers(const std::string& address, std::span<const uint64_t> keep);
+  // Generations of routers: those up to `newest` were given out when the others were chosen.
+  struct Generations {
+    std::vector<uint64_t> keep;
+    uint64_t newest = 0;
+  };
+  // Makes the router users of the server exactly these, if it is the process `run_id`; kAborted: it is another one.
+  // By names: ends the connections of older generations that are not among them.
+  Status sync_router_users(const std::string& address, const std::string& run_id,
+                           std::span<const channel::Credentials> wanted, uint64_t newest, std::string_view key_prefix);
+  // Removes every router user of this cluster whose generation is not to be kept, durably. By names: ends their
+  // connections; the caller permits no further ones.
+  Status fence_routers(const std::string& address, const Generations& generations);
+  // No router may log in any more. By names there is nothing to do: a process has to be admitted.
+  Status shut_out_routers(const std::string& address);
   struct RouterUsers {
     std::vector<uint64_t> generations;  // ascending
     ServerIdentity identity;            // read after the list
@@ -63,21 +81,36 @@ class NodeAccess {
 
  private:
   struct Server {
+    std::atomic<PoolFence> fence{PoolFence::kAcl};
     std::mutex mutex;
+    // The last fence by names: connections that such generations have made since can carry no request.
+    std::string fenced_run_id;
+    Generations fenced_routers;
     redis::Client client;
     bool fenced = false;
     int64_t persisted_since_ms = 0;  // a save that began then has ended well
   };
   std::shared_ptr<Server> server(const std::string& address);
   Status fence_terms(const std::string& address, Server& server);
+  Status fence_terms_by_users(const std::string& address, const NodeCredential& admin);
+  Status fence_terms_by_names(const std::string& address);
   Status connect(const std::string& address, Server& server);
+  // How to connect as this user of our term, or under its name.
+  Result<redis::Endpoint> named_endpoint(const std::string& address, std::string name);
+  Result<redis::Endpoint> endpoint(const std::string& address, const Server& server, std::string user,
+                                   const std::string& password, std::string_view label);
   // Runs `work` on the server's shared connection; a connection that broke earlier is replaced.
   template <typename Work>
-  auto with_client(const std::string& address, Work work) -> decltype(work(std::declval<redis::Client&>()));
+  auto with_client(const std::string& address, Work work)
+      -> decltype(work(std::declval<redis::Client&>(), std::declval<Server&>()));
   Status save_and_wait(redis::Client& client);
   Status delete_generations(redis::Client& client, std::span<const uint64_t> keep);
+  Status end_generations(redis::Client& client, Server& server, const Generations& generations);
+  Result<std::vector<uint64_t>> connected_generations(redis::Client& client, const Server& server,
+                                                      const std::string& run_id);
 
   CredentialsOf credentials_of_;
+  const std::function<Status()> still_leads_;
   const Clock& clock_;
   const std::string cluster_id_;
   const uint64_t term_;

@@ -53,6 +53,8 @@ class RouterBook {
   // Every credential that servers should know.
   std::vector<channel::Credentials> live() const;
   const std::map<std::string, RouterRecord>& routers() const { return routers_; }
+  // The last generation that was given out; none is higher.
+  uint64_t newest() const { return last_; }
 
  private:
   channel::Credentials make(const std::string& id, uint64_t& last) const;

@@ -56,6 +56,7 @@ bool RouterLinks::welcome(ConnectionId connection, const RouterRecord& record, c
   link.connection = connection;
   link.id = record.id;
   link.listen = record.listen;
+  link.given = record.active.generation;
   link.generation = hello.generation == record.active.generation ? hello.generation : 0;
   hub_.welcome(connection, term_);
   hub_.send(connection, channel::Welcome{term_, record.active, record.spare});
@@ -72,9 +73,43 @@ void RouterLinks::gone(ConnectionId connection) {
 
 void RouterLinks::renew(const RouterRecord& record) {
   const std::lock_guard lock(mutex_);
-  const RouterLink* link = by_id(record.id);
-  if (link != nullptr) hub_.send(link->connection, channel::NewGeneration{record.active, record.spare});
+  for (auto& [connection, link] : links_) {
+    if (link.id != record.id) continue;
+    link.given = record.active.generation;
+    hub_.send(connection, channel::NewGeneration{record.active, record.spare});
+  }
 }
+
+// ---- permits
+
+void RouterLinks::admit(const std::string& address, const std::string& run_id) {
+  const std::lock_guard lock(mutex_);
+  permits_.admit(address, run_id);
+}
+
+void RouterLinks::bar(std::span<const uint64_t> keep, uint64_t newest) {
+  const std::lock_guard lock(mutex_);
+  permits_.bar(keep, newest);
+}
+
+void RouterLinks::disown(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [connection, link] : links_) {
+    if (link.id == id) link.given = 0;
+  }
+}
+
+void RouterLinks::permit(ConnectionId connection, const channel::PermitRequest& request, bool leads) {
+  const std::lock_guard lock(mutex_);
+  const auto link = links_.find(connection);
+  auto answer = channel::PermitAnswer::kWait;
+  if (leads && link != links_.end()) {
+    answer = permits_.judge(request, link->second.given, open_ ? &open_->attempt.generations : nullptr);
+  }
+  hub_.send(connection, channel::Permit{request.number, answer});
+}
+
+// ---- attempts
 
 void RouterLinks::open_attempt(const rebalance::AnnounceOpen& open) {
   const std::lock_guard lock(mutex_);

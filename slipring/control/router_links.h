@@ -11,9 +11,11 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "slipring/control/permits.h"
 #include "slipring/control/router_book.h"
 #include "slipring/control/router_hub.h"
 #include "slipring/rebalance/plan_machine.h"
@@ -26,6 +28,7 @@ struct RouterLink {
   std::string id;
   std::string listen;
   uint64_t generation = 0;  // that it serves by
+  uint64_t given = 0;       // that it was told to serve by last
   Epoch epoch{0};           // acknowledged
   channel::RouterStats stats;
 };
@@ -51,6 +54,14 @@ class RouterLinks {
   void gone(ConnectionId connection);
   // The router's generations have changed.
   void renew(const RouterRecord& record);
+
+  // As Permits.
+  void admit(const std::string& address, const std::string& run_id);
+  void bar(std::span<const uint64_t> keep, uint64_t newest);
+  // The router is no longer known: its connection gets no permit.
+  void disown(const std::string& id);
+  // Answers the router. `leads`: the store said, after the request had come, that the lease is still ours.
+  void permit(ConnectionId connection, const channel::PermitRequest& request, bool leads);
 
   void open_attempt(const rebalance::AnnounceOpen& open);
   void close_attempt(const rebalance::AnnounceClosed& closed);
@@ -88,6 +99,7 @@ class RouterLinks {
   std::set<std::string> expected_;
   std::map<std::string, MonoTime> renewing_;  // until when each is waited for
   std::optional<rebalance::AnnounceOpen> open_;
+  Permits permits_;
 };
 
 }  // namespace slipring::control

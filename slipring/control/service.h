@@ -128,6 +128,7 @@ struct PoolStatus {
   std::string key_prefix;
   std::vector<NodeStatus> nodes;    // while a plan is open: of its old and its new side
   std::optional<PlanSummary> plan;  // the open one
+  std::string fence = "acl";        // or "names"
 
   bool operator==(const PoolStatus&) const = default;
 };

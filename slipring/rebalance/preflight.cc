@@ -17,6 +17,10 @@ class Judge {
       add(Severity::kRefuse, "unreachable", reason.substr(0, reason.find(':')), reason,
           "start the server, or correct its address and credentials");
     }
+    for (const std::string& reason : input_.without_acl) {
+      add(Severity::kRefuse, "fence", reason.substr(0, reason.find(':')), reason,
+          "give a server that has ACL; a pool of servers without it is made with fence = \"names\"");
+    }
     for (const PreflightServer& server : input_.servers) judge(server);
     judge_persistence();
     for (const PayloadProbe& probe : input_.probes) judge_probe(probe);
@@ -32,6 +36,7 @@ class Judge {
 
   void judge(const PreflightServer& s) {
     judge_role(s);
+    judge_version(s);
     judge_contents(s);
     judge_memory(s);
     judge_neighbours(s);
@@ -57,6 +62,19 @@ class Judge {
           fmt::format("its clock is {} ms {} of the controller's, so expiry times would shift",
                       std::llabs(f.clock_ahead_ms), f.clock_ahead_ms > 0 ? "ahead" : "behind"),
           "synchronise the clocks (NTP)");
+    }
+  }
+
+  void judge_version(const PreflightServer& s) {
+    const std::string major = s.facts.version.substr(0, s.facts.version.find('.'));
+    if (major.size() == 1 && major < "7") {
+      add(Severity::kRefuse, "version", subject(s),
+          fmt::format("it is version {}; keys are moved with commands that Redis 7.0 brought", s.facts.version),
+          "use Redis 7.0 or later, or Valkey");
+    }
+    if (input_.fence == PoolFence::kNames && s.facts.has_acl) {
+      add(Severity::kNote, "fence", subject(s), "it has ACL, but the pool is fenced by connection names, which is weaker",
+          "a new pool with fence = \"acl\" would be fenced by the server itself");
     }
   }
 

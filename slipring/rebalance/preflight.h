@@ -56,12 +56,14 @@ struct PayloadProbe {
 
 struct PreflightInput {
   PoolKind kind = PoolKind::kStore;
+  PoolFence fence = PoolFence::kAcl;
   std::string key_prefix;
   bool accept_weaker = false;
   uint64_t big_key_bytes = kBigKeyBytesDefault;
   std::vector<PreflightServer> servers;
   std::vector<PayloadProbe> probes;
   std::vector<std::string> unreachable;  // "node n4 (10.0.0.4:6379): connect ...: refused"
+  std::vector<std::string> without_acl;  // the same, of servers that cannot be fenced as the pool wants it
 };
 
 std::vector<Finding> preflight(const PreflightInput& input);

@@ -63,6 +63,8 @@ TEST(Preflight, EachDisorderRefusesUnderItsOwnNameAndSaysWhatToDo) {
       {"replicas", [](PreflightInput& i) { i.servers[0].facts.connected_replicas = 1; }},
       {"payload_format", [](PreflightInput& i) { i.probes[0].error = "ERR DUMP payload version"; }},
       {"unreachable", [](PreflightInput& i) { i.unreachable = {"node n5 (10.0.0.5:1): connect: refused"}; }},
+      {"version", [](PreflightInput& i) { i.servers[0].facts.version = "6.2.14"; }},
+      {"fence", [](PreflightInput& i) { i.without_acl = {"node n5 (10.0.0.5:1): the server has no ACL"}; }},
       {"feed", [](PreflightInput& i) { i.servers[0].facts.min_replicas_to_write = 1; }},
   };
   for (const auto& [check, disorder] : disorders) {
@@ -131,6 +133,17 @@ TEST(PsyncFeed, NeedsABacklogOrADelayedDisklessSync) {
   f = healthy("a:1");
   f.diskless_sync_max_replicas = 1;
   EXPECT_TRUE(check_psync_feed("s", f));
+}
+
+TEST(Preflight, AFenceByNamesOnServersWithAclIsNotedAsWeaker) {
+  PreflightInput input = healthy_input();
+  input.fence = PoolFence::kNames;
+  input.servers[1].facts.has_acl = false;
+  const std::vector<Finding> findings = preflight(input);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].check, "fence");
+  EXPECT_EQ(findings[0].subject, "node n1 (10.0.0.1:6379)");
+  EXPECT_EQ(findings[0].severity, Severity::kNote);
 }
 
 }  // namespace

@@ -97,20 +97,7 @@ TEST_F(Faults, WhateverDiesAtRandomMomentsThePlansEnd) {
 }
 
 // The controller stops at a point, another one takes over and ends the plan, then the first wakes up.
-class ControllerStops : public Faults, public ::testing::WithParamInterface<const char*> {
- protected:
-  // A process that stops inside a transaction keeps the store's file locked, and nobody leads: then it goes on for a
-  // moment and is stopped again.
-  bool second_takes_over() {
-    for (int tries = 0; tries < 10; ++tries) {
-      if (eventually(10, [&] { return cluster_->leads(2); })) return true;
-      if (!cluster_->controller_process(1).stopped()) continue;
-      cluster_->controller_process(1).resume();
-      cluster_->controller_process(1).stop();
-    }
-    return false;
-  }
-};
+class ControllerStops : public Faults, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(ControllerStops, AndWakesAfterAnotherHasTakenOver) {
   ClusterOptions options;

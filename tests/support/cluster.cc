@@ -51,8 +51,8 @@ void Cluster::write_secrets() {
 }
 
 std::string Cluster::pool_table() const {
-  std::string text = fmt::format("[[pool]]\nname = \"main\"\nscheme = \"{}\"\noptions = {{ {} }}\n", options_.scheme,
-                                 options_.scheme_options);
+  std::string text = fmt::format("[[pool]]\nname = \"main\"\nfence = \"{}\"\nscheme = \"{}\"\noptions = {{ {} }}\n",
+                                 options_.fence, options_.scheme, options_.scheme_options);
   for (int n = 1; n <= options_.nodes; ++n) {
     text += fmt::format("[[pool.node]]\nname = \"{}\"\naddress = \"{}\"\n", node_name(n), servers_.at(n)->address());
   }
@@ -101,7 +101,7 @@ void Cluster::start_router(int r) {
   for (const auto& [n, port] : channel_ports_) controllers += fmt::format("\"127.0.0.1:{}\",", port);
   const std::string path = fmt::format("{}/r{}.toml", dir_.path(), r);
   write_file(path, fmt::format("[router]\nid = \"r{0}\"\nlisten = \"127.0.0.1:{2}\"\ncontrollers = [{3}]\n"
-                               "token_file = \"{1}/token\"\ndir = \"{1}\"\n",
+                               "token_file = \"{1}/token\"\nnode_credentials_file = \"{1}/credentials\"\ndir = \"{1}\"\n",
                                r, dir_.path(), router_ports_[r], controllers));
   auto child =
       ChildProcess::start({SLIPRING_PROGRAM, "router", "--config", path}, fmt::format("{}/r{}.log", dir_.path(), r));

@@ -19,6 +19,7 @@ struct ClusterOptions {
   int nodes = 3;
   int routers = 1;
   int controllers = 1;  // that routers and the client know; only the first is started
+  std::string fence = "acl";
   std::string scheme = "ring";
   std::string scheme_options;  // of the TOML table: `hash = "md5"`
   RedisServerOptions server;

@@ -63,6 +63,17 @@ class Faults : public ::testing::Test {
   void wait_until_copying() {
     ASSERT_TRUE(eventually(30, [&] { return cluster_->admin(4).call({"DBSIZE"})->integer > 30; }));
   }
+  // A process that stops inside a transaction keeps the store's file locked, and nobody leads: then it goes on for a
+  // moment and is stopped again.
+  bool second_takes_over() {
+    for (int tries = 0; tries < 10; ++tries) {
+      if (eventually(10, [&] { return cluster_->leads(2); })) return true;
+      if (!cluster_->controller_process(1).stopped()) continue;
+      cluster_->controller_process(1).resume();
+      cluster_->controller_process(1).stop();
+    }
+    return false;
+  }
   std::unique_ptr<Cluster> cluster_;
 };
 
