@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "slipring/control/permits.h"
+#include "slipring/channel/permits.h"
 #include "slipring/control/router_book.h"
 #include "slipring/control/router_hub.h"
 #include "slipring/rebalance/plan_machine.h"
@@ -99,7 +99,7 @@ class RouterLinks {
   std::set<std::string> expected_;
   std::map<std::string, MonoTime> renewing_;  // until when each is waited for
   std::optional<rebalance::AnnounceOpen> open_;
-  Permits permits_;
+  channel::Permits permits_;
 };
 
 }  // namespace slipring::control

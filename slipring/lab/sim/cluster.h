@@ -73,6 +73,7 @@ class Cluster {
 
   SimOptions options_;
   World world_;
+  const bool names_;  // how servers are fenced
   std::vector<std::unique_ptr<Server>> servers_;
   Checker checker_;
   MemoryStore store_;

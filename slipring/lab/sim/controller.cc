@@ -110,6 +110,7 @@ void Controller::step_down() {
   controls_.clear();
   for (Session& session : std::exchange(sessions_, {})) session.link->cut();
   generations_.clear();
+  permits_ = channel::Permits();
   told_.clear();
   snapshot_.reset();
   wake_at_us_ = 0;
@@ -360,6 +361,7 @@ void Controller::fence_terms(const FenceTerms& a) {
 // With the node's own credentials: first every other such connection is ended, so that nothing of an older leader is
 // under way; then a newer term's users show that we are the older one.
 void Controller::make_own_users(Server& s, std::function<void(bool)> then) {
+  if (s.names()) return end_older_terms(s, std::move(then));
   const std::shared_ptr<Conn> admin = Conn::open(*this, s, kAdmin);
   const uint64_t term = lease_.term;
   const auto newer = std::make_shared<bool>(false);
@@ -393,7 +395,7 @@ void Controller::make_own_users(Server& s, std::function<void(bool)> then) {
 
 std::shared_ptr<Conn> Controller::control(Server& s) {
   std::shared_ptr<Conn>& conn = controls_[s.index()];
-  if (!conn || !conn->usable()) conn = Conn::open(*this, s, fmt::format("ctl-{}", lease_.term));
+  if (!conn || !conn->usable()) conn = open_own(s, fmt::format("ctl-{}", lease_.term));
   return conn;
 }
 
@@ -407,6 +409,7 @@ void Controller::fence_routers(const FenceRouters& a) {
     return world.violate(fmt::format("{} fences router {} (generation {}), which is alive", name_, router.router,
                                      router.generation));
   }
+  if (server(a.instance).names()) return end_generations(a, answer);
   control(server(a.instance))
       ->call(
           [keep = a.keep](Server& s) {
@@ -427,10 +430,12 @@ void Controller::list_users(const ListRouterUsers& a) {
   const bool naive = variant_ == Variant::kLeaseWithoutFence;
   control(server(a.instance))
       ->call(
-          [users, attempt, naive](Server& s) {
-            for (const std::string& user : s.users()) {
+          [users, attempt, naive, permits = permits_](Server& s) {
+            for (const std::string& user : s.names() ? s.connected() : s.users()) {
               const uint64_t generation = term_of(user, "r");
-              if (generation != 0) users->generations.push_back(generation);
+              // What a barred generation connects after its fence can carry nothing.
+              const bool powerless = s.names() && permits.is_barred(generation);
+              if (generation != 0 && !powerless) users->generations.push_back(generation);
             }
             std::sort(users->generations.begin(), users->generations.end());
             if (naive && attempt) users->generations = attempt->generations;
@@ -448,7 +453,8 @@ void Controller::start_copy(const StartCopy& a) {
   stop_copy(a.group);
   auto routing = PoolRouting::compile(snapshot_->pools.at(0));
   if (!routing) return world.violate(routing.error().to_string());
-  Mover::Environment env{*this, servers_, checker_, variant_, lease_.term, {}, {}};
+  Mover::Environment env{*this, servers_, checker_, variant_, lease_.term, {}, {}, {}};
+  env.connect = [this](Server& s, const std::string& user) { return open_own(s, user); };
   env.report = [this, group = a.group, of = leadership_](CopyAction report) {
     if (of == leadership_) feed(CopyReport{group, std::move(report)});
   };

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "slipring/channel/permits.h"
 #include "slipring/coordination/memory/memory_store.h"
 #include "slipring/lab/sim/checker.h"
 #include "slipring/lab/sim/link.h"
@@ -84,6 +85,13 @@ class Controller final : public LinkEnd {
   void make_own_users(Server& server, std::function<void(bool ok)> then);
   void fence_routers(const rebalance::FenceRouters& a);
   void list_users(const rebalance::ListRouterUsers& a);
+  // The same where servers know names only.
+  void end_older_terms(Server& server, std::function<void(bool ok)> then);
+  void end_generations(const rebalance::FenceRouters& a, std::function<void(bool ok)> then);
+  void permit(const std::shared_ptr<Link>& link, const channel::PermitRequest& request);
+  // Answers whether the store says, after this call, that the lease is ours.
+  void verify_lease(std::function<void(bool leads)> then);
+  std::shared_ptr<Conn> open_own(Server& server, const std::string& user);
   void start_copy(const rebalance::StartCopy& a);
   void stop_copy(uint32_t group);
   void start_when_ended(uint32_t group, const std::shared_ptr<Mover>& mover);
@@ -123,6 +131,7 @@ class Controller final : public LinkEnd {
   std::map<size_t, std::shared_ptr<Conn>> controls_;
   std::vector<Session> sessions_;
   std::map<uint64_t, Generation> generations_;
+  channel::Permits permits_;
   std::vector<rebalance::RouterView> told_;
   std::optional<rebalance::AnnounceOpen> announced_;
   uint64_t leadership_ = 0;  // counts; callbacks of an earlier one are dropped

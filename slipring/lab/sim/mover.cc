@@ -194,7 +194,7 @@ void Mover::perform_one(const CopyAction& action) {
 Conn& Mover::conn(rebalance::Peer p) {
   Peer& peer = *peers_[p];
   if (!peer.conn || !peer.conn->usable()) {
-    peer.conn = Conn::open(env_.owner, *peer.server, fmt::format("mover-{}", env_.term));
+    peer.conn = env_.connect(*peer.server, fmt::format("mover-{}", env_.term));
   }
   return *peer.conn;
 }

@@ -29,6 +29,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
     std::function<void(rebalance::CopyAction)> report;
     // Called before each action: where faults strike.
     std::function<void(const std::string& action)> fault_point;
+    std::function<std::shared_ptr<Conn>(Server& server, const std::string& user)> connect;
   };
 
   Mover(Environment env, rebalance::CopySpec spec, const rebalance::GroupRecord& group,

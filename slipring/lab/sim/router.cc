@@ -40,6 +40,8 @@ void Router::on_crash() {
   link_.reset();
   for (auto& [server, conn] : conns_) conn->close();
   conns_.clear();
+  permits_asked_.clear();
+  permitted_.clear();
   in_flight_.clear();
   hold_.reset();
   snapshot_.reset();
@@ -93,6 +95,9 @@ void Router::on_message(const std::shared_ptr<Link>& link, const channel::Messag
   } else if (const auto* fresh = std::get_if<channel::NewGeneration>(&message)) {
     use_generation(fresh->active.generation, fresh->spare.generation);
     perform(gate_.on_new_generation(fresh->active.generation));
+  } else if (const auto* permit = std::get_if<channel::Permit>(&message)) {
+    // After the topology that came before it: the loop threads take both over in order.
+    post_after_us(2'000, [this, answer = *permit] { on_permit(answer); });
   } else if (std::holds_alternative<channel::Refused>(message)) {
     link->cut();
   }
@@ -103,6 +108,7 @@ void Router::on_link_down(const std::shared_ptr<Link>& link) {
   link_.reset();
   acknowledged_generation_ = 0;  // the next controller is told anew
   refused_generation_ = 0;
+  for (auto& [number, conn] : std::exchange(permits_asked_, {})) conn->refuse();
   perform(gate_.on_disconnected());
 }
 
@@ -213,13 +219,45 @@ void Router::submit(Command command, std::function<void(Answer)> answer) {
 
 Conn& Router::conn(size_t server) {
   std::shared_ptr<Conn>& conn = conns_[server];
-  if (!conn) {
+  if (!conn && servers_[server]->names()) {
+    const auto opened = std::make_shared<std::weak_ptr<Conn>>();
+    conn = Conn::open(*this, *servers_[server], user_of(generation_), [this, server, opened] {
+      if (const auto named = opened->lock()) ask_permit(server, named);
+    });
+    *opened = conn;
+    conn->on_closed = [this, server, opened] {
+      if (const auto held = opened->lock()) on_conn_closed(server, held);
+    };
+  } else if (!conn) {
     conn = Conn::open(*this, *servers_[server], user_of(generation_));
     conn->on_closed = [this, server, weak = std::weak_ptr<Conn>(conn)] {
       if (const auto held = weak.lock()) on_conn_closed(server, held);
     };
   }
   return *conn;
+}
+
+void Router::ask_permit(size_t server, const std::shared_ptr<Conn>& conn) {
+  if (variant_ == Variant::kPermitKept && permitted_.contains({server, generation_})) return conn->admit();
+  if (!link_) return conn->refuse();
+  permits_asked_[++last_permit_] = conn;
+  link_->to_controller(channel::PermitRequest{last_permit_, generation_, servers_[server]->address(), ""});
+}
+
+void Router::on_permit(const channel::Permit& permit) {
+  const auto at = permits_asked_.find(permit.number);
+  if (at == permits_asked_.end()) return;
+  const std::shared_ptr<Conn> conn = at->second;
+  permits_asked_.erase(at);
+  if (permit.answer == channel::PermitAnswer::kGranted) {
+    world.cover("permit granted");
+    permitted_.insert({conn->server().index(), generation_});
+    return conn->admit();
+  }
+  const bool fenced = permit.answer == channel::PermitAnswer::kFenced;
+  world.cover(fenced ? "permit fenced" : "permit wait");
+  if (fenced) on_refused(*conn);
+  conn->refuse();
 }
 
 void Router::send(size_t server, Command command, std::function<void(Answer)> answer) {

@@ -84,6 +84,8 @@ class Router final : public LinkEnd {
   Conn& conn(size_t server);
   void on_conn_closed(size_t server, const std::shared_ptr<Conn>& conn);
   void on_refused(const Conn& conn);
+  void ask_permit(size_t server, const std::shared_ptr<Conn>& conn);
+  void on_permit(const channel::Permit& permit);
   void on_timeout(uint64_t request);
   void confirm_end(size_t server, uint64_t conn_id, uint64_t incarnation);
   void finish(uint64_t request, Answer answer);
@@ -107,6 +109,9 @@ class Router final : public LinkEnd {
   Epoch acknowledged_{0};
   uint64_t acknowledged_generation_ = 0;
   std::map<size_t, std::shared_ptr<Conn>> conns_;
+  std::map<uint64_t, std::shared_ptr<Conn>> permits_asked_;  // by number
+  uint64_t last_permit_ = 0;
+  std::set<std::pair<size_t, uint64_t>> permitted_;  // server and generation, for the naive variant
   std::map<uint64_t, InFlight> in_flight_;
   uint64_t last_request_ = 0;
   std::optional<Hold> hold_;

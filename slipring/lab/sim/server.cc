@@ -17,21 +17,56 @@ Conn::Conn(Process& owner, Server& server, std::string user)
       user_(std::move(user)),
       id_(owner.world.random.next()) {}
 
-std::shared_ptr<Conn> Conn::open(Process& owner, Server& server, std::string user) {
+std::shared_ptr<Conn> Conn::open(Process& owner, Server& server, std::string user, Task on_named) {
   std::shared_ptr<Conn> conn(new Conn(owner, server, std::move(user)));
   server.attach(conn);
   Conn* raw = conn.get();
-  conn->call(
+  const bool waits = static_cast<bool>(on_named);
+  conn->send(
       [raw](Server& s) {
-        if (raw->user_ == kAdmin || s.users().count(raw->user_) > 0) return;
+        raw->named_ = true;
+        if (s.names() || raw->user_ == kAdmin || s.users().count(raw->user_) > 0) return;
         raw->refused_ = true;
         raw->kill();
       },
-      {}, {});
+      std::move(on_named), {});
+  conn->waiting_ = waits;
   return conn;
 }
 
+void Conn::admit() {
+  if (!std::exchange(waiting_, false)) return;
+  for (Unsent& u : std::exchange(unsent_, {})) {
+    send(std::move(u.execute), std::move(u.then.reply), std::move(u.then.broken));
+  }
+}
+
+void Conn::refuse() {
+  if (!client_open_ || !waiting_) return;
+  const auto self = shared_from_this();
+  client_open_ = false;
+  tell_broken();
+}
+
+void Conn::tell_broken() {
+  std::map<uint64_t, Pending> pending = std::exchange(pending_, {});
+  const std::vector<Unsent> unsent = std::exchange(unsent_, {});
+  const std::function<void()> closed = on_closed;
+  for (auto& [id, p] : pending) {
+    if (p.broken) p.broken();
+  }
+  for (const Unsent& u : unsent) {
+    if (u.then.broken) u.then.broken();
+  }
+  if (closed) closed();
+}
+
 void Conn::call(std::function<void(Server&)> execute, Task reply, Task broken) {
+  if (!waiting_ || !server_open_) return send(std::move(execute), std::move(reply), std::move(broken));
+  if (client_open_) unsent_.push_back({std::move(execute), {std::move(reply), std::move(broken)}});
+}
+
+void Conn::send(std::function<void(Server&)> execute, Task reply, Task broken) {
   World& world = owner_.world;
   const uint64_t id = ++last_call_;
   if (!client_open_) return;
@@ -83,22 +118,17 @@ void Conn::to_owner(Task task) {
 void Conn::close() {
   client_open_ = false;
   pending_.clear();
+  unsent_.clear();
   on_closed = nullptr;
 }
 
 void Conn::kill() {
   if (!std::exchange(server_open_, false)) return;
-  to_owner([self = shared_from_this()] {
-    std::map<uint64_t, Pending> pending = std::exchange(self->pending_, {});
-    const std::function<void()> closed = self->on_closed;
-    for (auto& [id, p] : pending) {
-      if (p.broken) p.broken();
-    }
-    if (closed) closed();
-  });
+  to_owner([self = shared_from_this()] { self->tell_broken(); });
 }
 
-Server::Server(World& w, size_t index) : world_(w), index_(index), address_(fmt::format("s{}:1", index)) {}
+Server::Server(World& w, size_t index, bool names)
+    : world_(w), index_(index), names_(names), address_(fmt::format("s{}:1", index)) {}
 
 Server::~Server() {
   for (const auto* list : {&connections_, &ended_}) {
@@ -187,6 +217,15 @@ void Server::kill_connection(uint64_t id) {
   }
 }
 
+std::set<std::string> Server::connected() const {
+  std::set<std::string> names;
+  for (const std::weak_ptr<Conn>& weak : connections_) {
+    const auto conn = weak.lock();
+    if (conn && conn->alive_at_server() && conn->named_) names.insert(conn->user());
+  }
+  return names;
+}
+
 void Server::delete_user(const std::string& user) {
   users_.erase(user);
   kill_connections(user, nullptr);
@@ -196,7 +235,9 @@ void Server::kill_connections(const std::string& user, const Conn* except) {
   const auto connections = connections_;
   for (const std::weak_ptr<Conn>& weak : connections) {
     const auto conn = weak.lock();
-    if (conn && conn.get() != except && conn->user() == user) conn->kill();
+    if (!conn || conn.get() == except || conn->user() != user) continue;
+    // Only a name that the server has executed can be found.
+    if (conn->named_ || !names_) conn->kill();
   }
 }
 

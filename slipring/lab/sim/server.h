@@ -33,8 +33,14 @@ inline constexpr const char* kAdmin = "admin";
 // A TCP connection from a process to a server.
 class Conn : public std::enable_shared_from_this<Conn> {
  public:
-  // Logs in as `user`; a server that does not know it closes the connection.
-  static std::shared_ptr<Conn> open(Process& owner, Server& server, std::string user);
+  // Logs in as `user`; a server that does not know it closes the connection. Where servers know names instead, `user` is
+  // the connection's name, and with `on_named` (run at the owner when the server has confirmed it) requests wait for
+  // admit().
+  static std::shared_ptr<Conn> open(Process& owner, Server& server, std::string user, Task on_named = {});
+  // What waited is sent.
+  void admit();
+  // The owner gives it up before it was admitted: as if it had broken.
+  void refuse();
 
   // Sends a request. Exactly one of the two runs at the owner later: `reply` after `execute` ran at the server, or
   // `broken` when the connection ended before the reply came (it may have run, but will not any more). Neither runs
@@ -61,6 +67,8 @@ class Conn : public std::enable_shared_from_this<Conn> {
   friend class Server;
   Conn(Process& owner, Server& server, std::string user);
   void arrive(uint64_t call, const std::function<void(Server&)>& execute);
+  void send(std::function<void(Server&)> execute, Task reply, Task broken);
+  void tell_broken();
   void to_owner(Task task);
 
   Process& owner_;
@@ -72,6 +80,8 @@ class Conn : public std::enable_shared_from_this<Conn> {
   bool client_open_ = true;
   bool server_open_ = true;
   bool refused_ = false;
+  bool named_ = false;    // the server has executed the login
+  bool waiting_ = false;  // for admit()
   int64_t last_arrival_us_ = 0;
   int64_t last_delivery_us_ = 0;
   uint64_t last_call_ = 0;
@@ -80,11 +90,17 @@ class Conn : public std::enable_shared_from_this<Conn> {
     Task broken;
   };
   std::map<uint64_t, Pending> pending_;
+  struct Unsent {
+    std::function<void(Server&)> execute;
+    Pending then;
+  };
+  std::vector<Unsent> unsent_;
 };
 
 class Server {
  public:
-  Server(World& w, size_t index);
+  // `names`: it knows no users, only connections by name.
+  Server(World& w, size_t index, bool names);
   // What was asked on its connections and never answered is forgotten: such a request may hold its own connection.
   ~Server();
 
@@ -129,6 +145,9 @@ class Server {
   void deliver(const std::shared_ptr<Conn>& conn, Task run);
   // CLIENT KILL ID.
   void kill_connection(uint64_t id);
+  // CLIENT LIST: the names.
+  std::set<std::string> connected() const;
+  bool names() const { return names_; }
 
   // For the checker.
   std::function<void(Server&)> on_restart;
@@ -139,6 +158,7 @@ class Server {
 
   World& world_;
   size_t index_;
+  const bool names_;
   std::string address_;
   bool up_ = false;
   bool stopped_ = false;

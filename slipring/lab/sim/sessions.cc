@@ -35,6 +35,8 @@ void Controller::on_message(const std::shared_ptr<Link>& link, const channel::Me
       attempt = machine_->open_attempt()->number;
     }
     feed(AttemptAcked{attempt, ack->generation});
+  } else if (const auto* wanted = std::get_if<channel::PermitRequest>(&message)) {
+    permit(link, *wanted);
   } else if (const auto* withdraw = std::get_if<channel::WithdrawRequest>(&message)) {
     feed(WithdrawAsked{withdraw->attempt});
   } else if (const auto* request = std::get_if<channel::GenerationRequest>(&message)) {
@@ -125,6 +127,7 @@ void Controller::create_generation(Session& session, bool spare) {
 }
 
 void Controller::create_users(uint64_t generation, const std::shared_ptr<Link>& link, bool spare) {
+  if (servers_.front()->names()) return on_users_created(generation, link, spare);
   const auto waiting = std::make_shared<size_t>(servers_.size());
   for (const auto& server : servers_) {
     const auto done = [this, waiting, generation, link, spare, of = leadership_] {

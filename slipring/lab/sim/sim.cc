@@ -20,6 +20,8 @@ constexpr VariantName kVariants[] = {
     {Variant::kMoverWithoutTerm, "mover-without-term"},
     {Variant::kNaiveReconnect, "naive-reconnect"},
     {Variant::kEagerCleanup, "eager-cleanup"},
+    {Variant::kPermitKept, "permit-kept"},
+    {Variant::kFenceWithoutBar, "fence-without-bar"},
     {Variant::kAbsenceUnchecked, "absence-unchecked"},
 };
 
@@ -68,6 +70,8 @@ std::vector<std::string> coverage_goals() {
   add("order", {"pause", "resume", "rollback", "complete", "cancel", "decide owner", "decide other", "decide merge"});
   add("store", {"unknown", "aborted"});
   add("router", {"refused", "timeout"});
+  add("fence", {"acl", "names"});
+  add("permit", {"granted", "fenced", "wait"});
   add("fault", {"controller_crash", "controller_stop", "router_crash", "router_stop", "link_cut", "partition",
                 "slow_to_controller", "slow_to_router", "feed_cut", "server_crash", "server_empty", "server_stop",
                 "store_down", "store_lost_reply", "store_late", "foreign_write"});

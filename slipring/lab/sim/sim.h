@@ -26,6 +26,8 @@ enum class Variant : uint8_t {
   kMoverWithoutTerm,   // users of an older controller's mover stay
   kNaiveReconnect,     // a lost feed is opened again as if nothing had happened in between
   kEagerCleanup,       // cleanup removes what it finds, without asking the owner
+  kPermitKept,         // by names: a permit counts for later connections of the generation too
+  kFenceWithoutBar,    // by names: connections are ended, but permits are still given
   kAbsenceUnchecked,   // an owner that restarted empty is copied as if its keys had been deleted
 };
 std::string_view variant_name(Variant variant);

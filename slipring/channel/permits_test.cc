@@ -1,13 +1,11 @@
 // A connection is permitted only while its generation is the router's own, nobody has barred it, no attempt is open
 // without it, and the process behind it was admitted.
-#include "slipring/control/permits.h"
+#include "slipring/channel/permits.h"
 
 #include <gtest/gtest.h>
 
-namespace slipring::control {
+namespace slipring::channel {
 namespace {
-
-using channel::PermitAnswer;
 
 struct PermitsTest : ::testing::Test {
   PermitsTest() { permits.admit("10.0.0.1:6379", "run1"); }
@@ -61,4 +59,4 @@ TEST_F(PermitsTest, WhatWasBarredOnceIsNeverPermittedAgain) {
 }
 
 }  // namespace
-}  // namespace slipring::control
+}  // namespace slipring::channel

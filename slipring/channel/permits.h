@@ -3,7 +3,7 @@
 // is on the server's list when the fence looks there.
 //
 // Invariant: a generation that was barred, or was not yet given out, gets no permit; a process that was not admitted
-// is used by nobody. Thread-safety: one owner (the lock of RouterLinks).
+// is used by nobody. Thread-safety: one owner.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include "slipring/channel/messages.h"
 
-namespace slipring::control {
+namespace slipring::channel {
 
 class Permits {
  public:
@@ -26,16 +26,15 @@ class Permits {
 
   // `given`: the generation that the router was told to serve by last; `attempt`: who is asked to acknowledge the open
   // attempt, ascending, or nullptr.
-  channel::PermitAnswer judge(const channel::PermitRequest& request, uint64_t given,
+  PermitAnswer judge(const PermitRequest& request, uint64_t given,
                               const std::vector<uint64_t>* attempt) const;
-
- private:
   bool is_barred(uint64_t generation) const;
 
+ private:
   std::map<std::string, std::string> admitted_;  // run id by address
   // Of the generations up to the first only the others may get permits.
   uint64_t barred_through_ = 0;
   std::set<uint64_t> kept_;
 };
 
-}  // namespace slipring::control
+}  // namespace slipring::channel

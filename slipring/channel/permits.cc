@@ -1,8 +1,8 @@
-#include "slipring/control/permits.h"
+#include "slipring/channel/permits.h"
 
 #include <algorithm>
 
-namespace slipring::control {
+namespace slipring::channel {
 
 void Permits::admit(const std::string& address, const std::string& run_id) {
   admitted_[address] = run_id;
@@ -21,17 +21,17 @@ void Permits::bar(std::span<const uint64_t> keep, uint64_t newest) {
   barred_through_ = std::max(barred_through_, newest);
 }
 
-channel::PermitAnswer Permits::judge(const channel::PermitRequest& request, uint64_t given,
+PermitAnswer Permits::judge(const PermitRequest& request, uint64_t given,
                                      const std::vector<uint64_t>* attempt) const {
   const uint64_t generation = request.generation;
-  if (generation == 0 || generation != given || is_barred(generation)) return channel::PermitAnswer::kFenced;
+  if (generation == 0 || generation != given || is_barred(generation)) return PermitAnswer::kFenced;
   // Whoever is not asked to acknowledge the open attempt waits for its end.
   if (attempt != nullptr && !std::binary_search(attempt->begin(), attempt->end(), generation)) {
-    return channel::PermitAnswer::kWait;
+    return PermitAnswer::kWait;
   }
   const auto process = admitted_.find(request.address);
   const bool admitted = process != admitted_.end() && process->second == request.run_id;
-  return admitted ? channel::PermitAnswer::kGranted : channel::PermitAnswer::kWait;
+  return admitted ? PermitAnswer::kGranted : PermitAnswer::kWait;
 }
 
-}  // namespace slipring::control
+}  // namespace slipring::channel
