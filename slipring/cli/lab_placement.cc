@@ -17,7 +17,7 @@
 namespace slipring::cli {
 namespace {
 
-const SystemClock kClock;
+const SystemClock kPlacementClock;
 constexpr uint64_t kRingsMax = 100'000;
 
 // ---- balance
@@ -41,8 +41,8 @@ Result<lab::Report> balance(const BalanceOptions& o, Console& console) {
     if (!vnodes) return fail_in("--vnodes", vnodes.error());
     input.vnodes = std::move(*vnodes);
   }
-  SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o.keys, console, kClock));
-  return lab::analyse_balance(input, keys, kClock);
+  SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o.keys, console, kPlacementClock));
+  return lab::analyse_balance(input, keys, kPlacementClock);
 }
 
 // ---- moves
@@ -130,7 +130,7 @@ Result<lab::Report> moves(const MovesOptions& o, Console& console) {
     SLIPRING_ASSIGN(input.after.spec, read_spec(o.to.scheme, o.to.options));
   }
   input.rings = o.rings;
-  SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o.keys, console, kClock));
+  SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o.keys, console, kPlacementClock));
   return lab::analyse_moves(input, keys);
 }
 
@@ -158,7 +158,7 @@ Result<lab::Report> karger(const KargerOptions& o, Console& console) {
   input.views = o.views;
   input.view_share = o.view_share;
   input.seed = o.keys.seed;
-  SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o.keys, console, kClock));
+  SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o.keys, console, kPlacementClock));
   return lab::analyse_karger(input, keys);
 }
 
@@ -241,8 +241,8 @@ void add_lab_hashes(CLI::App& lab, Context& context) {
       ->check(CLI::Range(uint64_t{2}, uint64_t{1} << 20))
       ->capture_default_str();
   on_report(*command, context, [&context, o]() -> Result<lab::Report> {
-    SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o->keys, context.console, kClock));
-    return lab::analyse_hashes(keys, o->buckets, kClock);
+    SLIPRING_ASSIGN(const lab::KeySet keys, read_lab_keys(o->keys, context.console, kPlacementClock));
+    return lab::analyse_hashes(keys, o->buckets, kPlacementClock);
   });
 }
 

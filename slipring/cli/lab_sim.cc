@@ -16,7 +16,27 @@ struct SimOptions {
   std::string variant = "none";
   bool trace = false;
   bool coverage = false;
+  bool thorough = false;
 };
+
+// The run must be the same to the last event when it is repeated.
+bool repeats(const lab::SimResult& result, uint64_t seed, lab::Variant variant, Console& console) {
+  const lab::SimResult again = lab::run_sim({seed, variant, false});
+  if (again.digest == result.digest && again.events == result.events) return true;
+  console.out << fmt::format("seed {}: gives another run when it is repeated\n", seed);
+  return false;
+}
+
+// Every state, action and fault that a run can reach was reached.
+bool reached_all(const std::map<std::string, uint64_t>& coverage, Console& console) {
+  bool all = true;
+  for (const std::string& goal : lab::coverage_goals()) {
+    if (const auto it = coverage.find(goal); it != coverage.end() && it->second > 0) continue;
+    console.out << fmt::format("{}: was never reached\n", goal);
+    all = false;
+  }
+  return all;
+}
 
 Exit run(const SimOptions& options, Console& console) {
   const auto variant = lab::parse_variant(options.variant);
@@ -32,8 +52,10 @@ Exit run(const SimOptions& options, Console& console) {
     const lab::SimResult result = lab::run_sim({seed, *variant, options.trace});
     for (const std::string& line : result.trace) console.out << line << "\n";
     for (const auto& [what, count] : result.coverage) coverage[what] += count;
-    if (result.ok) continue;
+    const bool same = !options.thorough || seed % 10 != 0 || repeats(result, seed, *variant, console);
+    if (result.ok && same) continue;
     ++failed;
+    if (result.ok) continue;
     console.out << fmt::format("seed {}: {}\n  {}\n  again: {} --trace\n", seed, result.failure, result.scenario,
                                result.replay);
   }
@@ -41,7 +63,8 @@ Exit run(const SimOptions& options, Console& console) {
   if (options.coverage) {
     for (const auto& [what, count] : coverage) console.out << fmt::format("  {:<28} {:>10}\n", what, count);
   }
-  return failed == 0 ? Exit::kDone : Exit::kVerification;
+  const bool covered = !options.thorough || reached_all(coverage, console);
+  return failed == 0 && covered ? Exit::kDone : Exit::kVerification;
 }
 
 }  // namespace
@@ -56,6 +79,7 @@ void add_lab_sim(CLI::App& lab, Context& context) {
   sim->add_option("--variant", options->variant, "a deliberately wrong protocol that must be caught");
   sim->add_flag("--trace", options->trace, "print what happens");
   sim->add_flag("--coverage", options->coverage, "print how often each state, action and fault was reached");
+  sim->add_flag("--thorough", options->thorough, "repeat every tenth run, and fail if anything was never reached");
   on_run(*sim, context, [options, &context] { return run(*options, context.console); });
 }
 

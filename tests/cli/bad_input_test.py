@@ -27,20 +27,24 @@ def tearDownModule():
 
 
 class BadInput(unittest.TestCase):
-    def refused(self, arguments, code, *words):
-        """The command ends with the code, names every word, and leaves the topology and the plans as they were."""
+    """After each test the topology and the plans are as they were before it."""
+
+    def setUp(self):
         before = self.state()
+        self.addCleanup(lambda: self.assertEqual(self.state(), before))
+
+    def refused(self, arguments, code, *words):
+        """The command ends with the code and names every word."""
         got, out, errors = fleet.run(*arguments)
         self.assertEqual(got, code, f"{arguments}: {out}{errors}")
         for word in words:
             self.assertIn(word, out + errors, arguments)
-        self.assertEqual(self.state(), before)
         return out + errors
 
     @staticmethod
     def state():
-        pool = fleet.pool()
-        return (fleet.epoch(), sorted((n["name"], n["address"], n["weight"]) for n in pool["nodes"]),
+        status = fleet.command("status")
+        return (status["epoch"], sorted((n["name"], n["address"], n["weight"]) for n in status["pools"][0]["nodes"]),
                 len(fleet.command("plan", "list")["plans"]))
 
 
@@ -112,6 +116,7 @@ class Servers(BadInput):
     """Servers that do not fit, each a real one; the pool's have an append-only file."""
 
     def setUp(self):
+        super().setUp()
         self.place = tempfile.TemporaryDirectory()
         self.addCleanup(self.place.cleanup)
 

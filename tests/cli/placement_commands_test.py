@@ -250,7 +250,9 @@ class CheckVectors(Commands):
         files = sorted(glob.glob(os.path.join(ROOT, "conformance", "*.zst")))
         self.assertGreaterEqual(len(files), 37)
         text = subprocess.run(["zstd", "-dcq", *files], capture_output=True, check=True).stdout.decode()
-        out, _ = self.run_program("check-vectors", "-", stdin=text)
+        # SLIPRING_VECTORS_STEP: every so manieth only, where the build is a slow one.
+        lines = text.splitlines(keepends=True)[:: int(os.environ.get("SLIPRING_VECTORS_STEP", "1"))]
+        out, _ = self.run_program("check-vectors", "-", stdin="".join(lines))
         self.assertIn(", 0 differing\n", out)
 
 

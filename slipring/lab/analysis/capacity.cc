@@ -12,7 +12,7 @@
 namespace slipring::lab {
 namespace {
 
-constexpr double kBytesPerToken = 16;
+constexpr double kBytesPerRingToken = 16;
 constexpr double kBytesPerNode = 64;  // name, address, weight, zone in the snapshot
 
 struct Token {
@@ -174,7 +174,7 @@ Result<Report> analyse_capacity(const CapacityInput& input) {
   report.notes.push_back(fmt::format(
       "Metadata: {:.0f} bytes of snapshot (tokens are derived, not stored), {:.0f} bytes of "
       "tokens in each router.",
-      kBytesPerNode * static_cast<double>(input.after.size()), kBytesPerToken * static_cast<double>(out.tokens_after)));
+      kBytesPerNode * static_cast<double>(input.after.size()), kBytesPerRingToken * static_cast<double>(out.tokens_after)));
   report.notes.push_back("Until the old copies are cleaned up, what has moved is stored twice.");
   return report;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kNodesMax = 10'000;
 
-struct Token {
+struct CascadeToken {
   uint64_t point;
   uint32_t node;
 };
@@ -21,17 +21,17 @@ std::string name_of(size_t node) {
   return fmt::format("n{}", node + 1);
 }
 
-std::vector<Token> tokens_of(const CascadeInput& input, uint64_t vnodes) {
-  std::vector<Token> tokens;
+std::vector<CascadeToken> tokens_of(const CascadeInput& input, uint64_t vnodes) {
+  std::vector<CascadeToken> tokens;
   for (uint32_t n = 0; n < input.nodes; ++n) {
     for (uint32_t j = 0; j < vnodes; ++j) tokens.push_back({ring_token(name_of(n), j, input.seed), n});
   }
-  std::sort(tokens.begin(), tokens.end(), [](const Token& a, const Token& b) { return a.point < b.point; });
+  std::sort(tokens.begin(), tokens.end(), [](const CascadeToken& a, const CascadeToken& b) { return a.point < b.point; });
   return tokens;
 }
 
 // Loads by node, relative to the mean of all nodes; the range of a node that is down goes to the next that is up.
-std::vector<double> loads_of(const std::vector<Token>& tokens, const std::vector<bool>& up) {
+std::vector<double> loads_of(const std::vector<CascadeToken>& tokens, const std::vector<bool>& up) {
   std::vector<double> loads(up.size());
   // The first token clockwise of a node that is up, walking backwards round the ring twice.
   uint32_t taker = UINT32_MAX;
@@ -49,7 +49,7 @@ std::vector<double> loads_of(const std::vector<Token>& tokens, const std::vector
 }  // namespace
 
 CascadeOutcome run_cascade(const CascadeInput& input, uint64_t vnodes) {
-  const std::vector<Token> tokens = tokens_of(input, vnodes);
+  const std::vector<CascadeToken> tokens = tokens_of(input, vnodes);
   std::vector<bool> up(input.nodes, true);
   std::vector<double> loads = loads_of(tokens, up);
   CascadeOutcome out;

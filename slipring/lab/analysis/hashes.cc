@@ -16,7 +16,7 @@
 namespace slipring::lab {
 namespace {
 
-constexpr Millis kMeasureFor{20};
+constexpr Millis kHashMeasureFor{20};
 constexpr size_t kAtOnce = 1 << 14;
 
 struct NamedHash {
@@ -46,7 +46,7 @@ double nanos_of(const NamedHash& h, const KeySet& set, const Clock& clock) {
   uint64_t sink = 0;
   Nanos spent{0};
   const MonoTime begin = clock.now();
-  while (spent < kMeasureFor) {
+  while (spent < kHashMeasureFor) {
     for (size_t i = 0; i < std::min(set.keys.size(), kAtOnce); ++i, ++done) sink ^= h.hash(set.keys[i].name);
     spent = clock.now() - begin;
   }

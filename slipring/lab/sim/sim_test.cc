@@ -3,17 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace slipring::lab {
 namespace {
 
+// SLIPRING_SIM_SEEDS: fewer, where a build is slow; then not every goal of coverage need be reached.
 constexpr uint64_t kSeeds = 500;
 constexpr uint64_t kSeedsUntilCaught = 1'500;
 
 // One run after the other; every tenth is repeated and must be the same to the last event.
 TEST(Sim, EverySeedKeepsEveryInvariantAndEnds) {
+  const char* fewer = std::getenv("SLIPRING_SIM_SEEDS");
+  const uint64_t seeds = fewer != nullptr ? std::strtoull(fewer, nullptr, 10) : kSeeds;
+  ASSERT_GE(seeds, 10u) << "a run of every ten is repeated";
   std::map<std::string, uint64_t> coverage;
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     const SimResult result = run_sim({seed, Variant::kNone, false});
     ASSERT_TRUE(result.ok) << result.failure << "\n  " << result.scenario << "\n  again: " << result.replay
                            << " --trace";
@@ -26,6 +31,7 @@ TEST(Sim, EverySeedKeepsEveryInvariantAndEnds) {
   for (const auto& [what, count] : coverage) {
     std::printf("reached %-32s %10llu\n", what.c_str(), static_cast<unsigned long long>(count));
   }
+  if (seeds < kSeeds) return;
   for (const std::string& goal : coverage_goals()) EXPECT_GT(coverage[goal], 0u) << goal << " was never reached";
 }
 
