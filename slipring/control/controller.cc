@@ -38,7 +38,8 @@ Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options,
     return fail(Code::kInvalidArgument,
                 fmt::format("{}: the join token is empty", controller->options_.channel_token_file));
   }
-  SLIPRING_ASSIGN(controller->hub_, RouterHub::start(controller->options_.channel, clock, *controller));
+  SLIPRING_ASSIGN(controller->hub_, RouterHub::bind(controller->options_.channel, clock, *controller));
+  controller->hub_->serve();
   controller->thread_ = std::thread([c = controller.get()] { c->run(); });
   return controller;
 }
@@ -50,7 +51,7 @@ Controller::~Controller() {
   }
   ending_changed_.notify_all();
   if (thread_.joinable()) thread_.join();
-  hub_.reset();
+  if (hub_ != nullptr) hub_->stop();
 }
 
 Result<NodeCredential> Controller::credentials_of(const std::string& address) const {

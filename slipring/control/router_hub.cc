@@ -45,12 +45,19 @@ RouterHub::Acceptor::Acceptor(RouterHub& owner)
 RouterHub::RouterHub(const Clock& clock, Listener& listener)
     : clock_(clock), listener_(listener), loop_(clock), acceptor_(*this) {}
 
-Result<std::unique_ptr<RouterHub>> RouterHub::start(std::string_view listen, const Clock& clock, Listener& listener) {
+Result<std::unique_ptr<RouterHub>> RouterHub::bind(std::string_view listen, const Clock& clock, Listener& listener) {
   std::unique_ptr<RouterHub> hub(new RouterHub(clock, listener));
   SLIPRING_TRY(hub->open(listen));
-  RouterHub* raw = hub.get();
-  hub->thread_ = std::thread([raw] { raw->loop_.run(); });
   return hub;
+}
+
+void RouterHub::serve() {
+  thread_ = std::thread([this] { loop_.run(); });
+}
+
+void RouterHub::stop() {
+  loop_.stop();
+  if (thread_.joinable()) thread_.join();
 }
 
 Status RouterHub::open(std::string_view listen) {
@@ -69,8 +76,7 @@ Status RouterHub::open(std::string_view listen) {
 }
 
 RouterHub::~RouterHub() {
-  loop_.stop();
-  if (thread_.joinable()) thread_.join();
+  stop();
   connections_.clear();
 }
 

@@ -2,7 +2,7 @@
 // heart. It knows connections and nothing of what messages mean; the controller decides.
 //
 // Invariant: messages of one connection reach the listener in order, each once, and on_gone() is the last call for it.
-// Thread-safety: start/stop by one owner; send(), drop() and heard() from any thread; the listener is called on the
+// Thread-safety: bind(), serve() and stop() by one owner; send(), drop() and heard() from any thread; the listener is called on the
 // hub's own thread and must not block.
 #pragma once
 
@@ -43,9 +43,13 @@ class RouterHub {
     virtual void on_gone(ConnectionId connection) = 0;
   };
 
+  // Listens, but takes nobody in before serve(): the listener may need the hub for its first message.
   // kUnavailable: the address is taken; kInvalidArgument: no address. Port 0 takes a free one.
-  static Result<std::unique_ptr<RouterHub>> start(std::string_view listen, const Clock& clock, Listener& listener);
+  static Result<std::unique_ptr<RouterHub>> bind(std::string_view listen, const Clock& clock, Listener& listener);
   ~RouterHub();
+  void serve();
+  // The listener is not called any more, and what is sent from now on is swallowed.
+  void stop();
 
   // Queues a message; a connection that is gone swallows it.
   void send(ConnectionId connection, channel::Message message);

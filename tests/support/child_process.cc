@@ -7,11 +7,13 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -135,21 +137,40 @@ int try_port(int port) {
   return ok ? ntohs(address.sin_port) : -1;
 }
 
+// Ports below the range that the system gives to clients, a block for each test program (fleet.py takes blocks as well):
+// a port that is free when it is asked for is still free when its server starts, and when it is started again.
+constexpr int kFirstPort = 10'000;
+constexpr int kBlockPorts = 200;
+constexpr int kBlocks = 110;
+
+// The first port of a block that nobody else holds. It is held by a name in the kernel, which goes with the process.
+int take_block() {
+  for (int tried = 0; tried < kBlocks; ++tried) {
+    const int block = (getpid() + tried) % kBlocks;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = fmt::format("slipring-test-ports-{}", block);
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0) return kFirstPort + block * kBlockPorts;
+    close(fd);
+  }
+  return -1;
+}
+
 }  // namespace
 
 int free_port() {
   return free_ports(1);
 }
 
-// Below the range that the system gives to clients, and from a place of this process's own: test programs run beside
-// each other, and a port that is free when asked for must still be so when a server starts on it.
 int free_ports(int count) {
-  constexpr int kFirst = 10'000;
-  constexpr int kPerProcess = 200;
-  constexpr int kProcesses = 110;
-  static int next = kFirst + (getpid() % kProcesses) * kPerProcess;
-  for (int tried = 0; tried < kProcesses * kPerProcess; ++tried) {
-    if (next + count > kFirst + kProcesses * kPerProcess) next = kFirst;
+  static const int block = take_block();
+  static int next = block;
+  if (block < 0) return -1;
+  for (int tried = 0; tried < kBlockPorts; ++tried) {
+    if (next + count > block + kBlockPorts) next = block;
     const int first = next;
     int port = first;
     while (port < first + count && try_port(port) == port) ++port;

@@ -1,9 +1,9 @@
 """A fleet of `slipring up` for the demo and the tests that are written in Python: started on free ports in a directory
 of its own, driven through the program, looked into behind its back, and ended with everything that it started."""
 import ctypes
+import itertools
 import json
 import os
-import random
 import shutil
 import signal
 import socket
@@ -19,21 +19,48 @@ class Failed(Exception):
     """Something did not come about; the text says what."""
 
 
+FIRST_PORT, BLOCK_PORTS, BLOCKS = 10000, 200, 110
+_block = None
+
+
+def _take_block():
+    """A block of ports below the range of outgoing connections that no other test program holds (child_process.cc takes
+    them as well), held by a name in the kernel until this process ends."""
+    global _block
+    for tried in range(BLOCKS):
+        number = (os.getpid() + tried) % BLOCKS
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0slipring-test-ports-{number}")
+        except OSError:
+            name.close()
+            continue
+        _block = (name, itertools.cycle(range(FIRST_PORT + number * BLOCK_PORTS, FIRST_PORT + (number + 1) * BLOCK_PORTS)))
+        return
+    raise Failed("no ports: every block is taken by another test program")
+
+
 def free_ports(count=1):
-    """The first of `count` ports in a row that are free now, below the range of outgoing connections."""
-    while True:
-        first = random.randint(15000, 31000)
+    """The first of `count` ports in a row that are free now and that no other test program takes."""
+    if _block is None:
+        _take_block()
+    for first in itertools.islice(_block[1], BLOCK_PORTS):
+        if (first - FIRST_PORT) % BLOCK_PORTS + count > BLOCK_PORTS:
+            continue
         probes = []
         try:
             for port in range(first, first + count):
                 probes.append(socket.socket())
                 probes[-1].bind(("127.0.0.1", port))
+            for _ in range(count - 1):
+                next(_block[1])
             return first
         except OSError:
             continue
         finally:
             for probe in probes:
                 probe.close()
+    raise Failed(f"no {count} free ports in a row")
 
 
 def eventually(what, condition, seconds=START_S):
