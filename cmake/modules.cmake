@@ -2,7 +2,7 @@
 # A module is a folder below slipring/: every *.cc in it is its library, every *_test.cc and *_prop_test.cc one test
 # program (named after the folder), every *_bench.cc one benchmark program. A folder that does not exist yet is an
 # empty module. MODULE_test.cc files find their data through SLIPRING_SOURCE_DIR.
-# HOT: its tests compute for long, so it is optimised even where the build is a quick one for tests (sanitizers).
+# HOT: its tests compute for long, so it is optimised even where the build is a quick one for all tests (the address sanitizer).
 # ALONE: sources that are not compiled in one batch with others (SLIPRING_UNITY): a batch has each name once.
 # FUZZED: a fuzzer sees which of its branches an input takes.
 function(slipring_module path)
@@ -22,12 +22,12 @@ function(slipring_module path)
   if(sources)
     add_library(slipring_${name} STATIC ${sources})
     set(kind PUBLIC)
-    if(M_HOT AND SLIPRING_SANITIZE)
+    if(M_HOT AND SLIPRING_SANITIZE MATCHES address)
       target_compile_options(slipring_${name} PRIVATE -O1)
     endif()
     if(M_FUZZED AND SLIPRING_FUZZ)
       target_compile_options(slipring_${name} PRIVATE -fsanitize=fuzzer-no-link)
-    elseif(M_HOT AND SLIPRING_SANITIZE)
+    elseif(M_HOT AND SLIPRING_SANITIZE MATCHES address)
       slipring_precompile(slipring_${name} hot)
     else()
       slipring_precompile(slipring_${name} library)

@@ -320,7 +320,7 @@ TEST_F(Channel, AsksToWithdrawPastTheBoundAndAnswersTryagainPastTheMaximum) {
   EXPECT_TRUE(client->ask({"GET", moving}).starts_with("-TRYAGAIN "));
   EXPECT_EQ(on_server(0, moving), "");
   commit(1);
-  ASSERT_TRUE(eventually(10, [&] { return client->ask({"SET", moving, "y"}) == "+OK\r\n"; }));
+  ASSERT_TRUE(eventually(30, [&] { return client->ask({"SET", moving, "y"}) == "+OK\r\n"; }));
   EXPECT_EQ(on_server(2, moving), "y");
 }
 
@@ -350,7 +350,7 @@ TEST_F(Channel, AFencedRouterErrsAsksAndServesAgainWithANewGeneration) {
   const std::string a = key(0, false), b = key(1, false);
   EXPECT_EQ(client->ask({"SET", a, "1"}), "+OK\r\n");
   fence(1, 0);
-  ASSERT_TRUE(eventually(10, [&] {
+  ASSERT_TRUE(eventually(30, [&] {
     return client->ask({"GET", a}).find("refused generation 1") != std::string::npos;
   }));
   EXPECT_EQ(controller.expect<GenerationRequest>(), GenerationRequest{1});
@@ -381,11 +381,11 @@ TEST_F(Channel, StartsFromDiskWithTheSpareGenerationWhileTheControllerIsAway) {
   serve();
   EXPECT_EQ(client->ask({"SET", "k", "1"}), "+OK\r\n");
   const std::string path = router::disk_state_path(dir.path(), "r1");
-  ASSERT_TRUE(eventually(10, [&] { return router::read_disk_state(path).has_value(); }));
+  ASSERT_TRUE(eventually(30, [&] { return router::read_disk_state(path).has_value(); }));
   router.reset();
   options.controllers = {"127.0.0.1:1"};
   start_router();
-  ASSERT_TRUE(eventually(10, [&] { return router->not_ready().empty(); }));
+  ASSERT_TRUE(eventually(30, [&] { return router->not_ready().empty(); }));
   EXPECT_EQ(router->epoch(), 5u);
   EXPECT_EQ(router->generation(), 2u);
   EXPECT_FALSE(router->controller_connected());

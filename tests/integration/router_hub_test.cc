@@ -49,9 +49,9 @@ class RouterHubTest : public ::testing::Test {
   void SetUp() override {
     hub_ = RouterHub::bind("127.0.0.1:0", clock_, recorder_).value();
     hub_->serve();
-    stream_ = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
+    stream_ = net::BlockingStream::connect(hub_->address(), Millis(10000)).value();
   }
-  void say(const Message& message) { ASSERT_TRUE(stream_.write(channel::encode(message, ++sequence_), Millis(1000))); }
+  void say(const Message& message) { ASSERT_TRUE(stream_.write(channel::encode(message, ++sequence_), Millis(10000))); }
   // The next message from the hub.
   Message hear() {
     for (;;) {
@@ -110,7 +110,7 @@ TEST_F(RouterHubTest, AWelcomedRouterHearsTheHeartUnderTheTerm) {
 }
 
 TEST_F(RouterHubTest, AStrangerMaySayLittle) {
-  ASSERT_TRUE(stream_.write(std::string(RouterHub::kHelloBytesMax + 1, 'x'), Millis(1000)));
+  ASSERT_TRUE(stream_.write(std::string(RouterHub::kHelloBytesMax + 1, 'x'), Millis(10000)));
   EXPECT_TRUE(closed_by_hub());
   EXPECT_EQ(recorder_.count(), 0u);
 }
@@ -126,10 +126,10 @@ TEST_F(RouterHubTest, AWelcomedRouterMayNotSendWhatNoRouterSends) {
 }
 
 TEST_F(RouterHubTest, RubbishEndsTheConnectionAndOthersGoOn) {
-  auto other = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
-  ASSERT_TRUE(stream_.write(std::string(100, '\0'), Millis(1000)));
+  auto other = net::BlockingStream::connect(hub_->address(), Millis(10000)).value();
+  ASSERT_TRUE(stream_.write(std::string(100, '\0'), Millis(10000)));
   EXPECT_TRUE(closed_by_hub());
-  ASSERT_TRUE(other.write(channel::encode(hello(), 1), Millis(1000)));
+  ASSERT_TRUE(other.write(channel::encode(hello(), 1), Millis(10000)));
   EXPECT_TRUE(testing::eventually(30, [&] { return recorder_.count() == 1 && recorder_.gone() == 1; }));
 }
 
@@ -165,8 +165,8 @@ TEST_F(RouterHubTest, ARouterThatLeftBeforeItsWelcomeIsNoLink) {
   EXPECT_FALSE(links.welcome(left, record, hello()));
   EXPECT_FALSE(links.find(left));
 
-  auto back = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
-  ASSERT_TRUE(back.write(channel::encode(hello(), 1), Millis(1000)));
+  auto back = net::BlockingStream::connect(hub_->address(), Millis(10000)).value();
+  ASSERT_TRUE(back.write(channel::encode(hello(), 1), Millis(10000)));
   ASSERT_TRUE(testing::eventually(30, [&] { return recorder_.count() == 2; }));
   EXPECT_TRUE(links.welcome(recorder_.at(1).first, record, hello()));
   ASSERT_TRUE(links.alive("r1"));
@@ -175,8 +175,8 @@ TEST_F(RouterHubTest, ARouterThatLeftBeforeItsWelcomeIsNoLink) {
 
 TEST_F(RouterHubTest, WhoComesBeforeItServesIsHeardOnceItDoes) {
   const auto hub = RouterHub::bind("127.0.0.1:0", clock_, recorder_).value();
-  auto early = net::BlockingStream::connect(hub->address(), Millis(1000)).value();
-  ASSERT_TRUE(early.write(channel::encode(hello(), 1), Millis(1000)));
+  auto early = net::BlockingStream::connect(hub->address(), Millis(10000)).value();
+  ASSERT_TRUE(early.write(channel::encode(hello(), 1), Millis(10000)));
   EXPECT_EQ(recorder_.count(), 0u);
   hub->serve();
   EXPECT_TRUE(testing::eventually(30, [&] { return recorder_.count() == 1; }));
@@ -197,9 +197,9 @@ TEST_F(RouterHubTest, ARoutersNewConnectionTakesThePlaceOfTheEarlierOne) {
   RouterLinks links(*hub_, clock_, 1);
   const RouterRecord record{"r1", "", {3, "user", "password"}, {}};
   say(hello());
-  auto second = net::BlockingStream::connect(hub_->address(), Millis(1000)).value();
+  auto second = net::BlockingStream::connect(hub_->address(), Millis(10000)).value();
   ASSERT_TRUE(testing::eventually(30, [&] { return recorder_.count() == 1; }));
-  ASSERT_TRUE(second.write(channel::encode(hello(), 1), Millis(1000)));
+  ASSERT_TRUE(second.write(channel::encode(hello(), 1), Millis(10000)));
   ASSERT_TRUE(testing::eventually(30, [&] { return recorder_.count() == 2; }));
   const ConnectionId first = recorder_.at(0).first;
   ASSERT_TRUE(links.welcome(first, record, hello()));

@@ -146,7 +146,7 @@ void AnsweringBackends::run() {
 }
 
 AskingClient::AskingClient(uint16_t port) {
-  const bool connected = eventually(10, [&] {
+  const bool connected = eventually(30, [&] {
     if (fd_ >= 0) close(fd_);
     fd_ = new_socket();
     sockaddr_in where = loopback(INADDR_LOOPBACK, port);

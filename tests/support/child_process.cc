@@ -106,7 +106,7 @@ int ChildProcess::wait() {
 void ChildProcess::stop() {
   if (pid_ <= 0) return;
   ::kill(pid_, SIGSTOP);
-  eventually(5, [&] { return stopped(); });
+  eventually(30, [&] { return stopped(); });
 }
 
 bool ChildProcess::stopped() const {

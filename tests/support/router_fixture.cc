@@ -97,7 +97,7 @@ RouterFixture::RouterFixture(int nodes, router::Options options) {
   auto started = router::Router::start(std::move(options));
   SLIPRING_CHECK(started.has_value(), "the router starts");
   router_ = std::move(*started);
-  const bool ready = eventually(10, [&] { return router_->not_ready().empty(); });
+  const bool ready = eventually(30, [&] { return router_->not_ready().empty(); });
   SLIPRING_CHECK(ready, "the router serves");
 }
 
