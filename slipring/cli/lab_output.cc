@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "slipring/cli/text.h"
 
@@ -10,6 +12,8 @@ namespace slipring::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t kRowsShown = 12;  // of a table, to people
 
 std::string human(double value, lab::Unit unit) {
   switch (unit) {
@@ -38,7 +42,8 @@ std::string text_of(const lab::ReportTable& table) {
   std::vector<std::string> head;
   for (const lab::Column& c : table.columns) head.push_back((c.unit == lab::Unit::kText ? "" : ">") + c.title);
   Table out(head);
-  for (const auto& row : table.rows) {
+  const size_t shown = std::min(table.rows.size(), kRowsShown);
+  for (const auto& row : std::span(table.rows).first(shown)) {
     std::vector<std::string> cells;
     for (size_t i = 0; i < row.size(); ++i) {
       const auto* text = std::get_if<std::string>(&row[i]);
@@ -46,7 +51,9 @@ std::string text_of(const lab::ReportTable& table) {
     }
     out.add(std::move(cells));
   }
-  return fmt::format("{}\n{}", table.title, out.text("  "));
+  const size_t left = table.rows.size() - shown;
+  return fmt::format("{}\n{}{}", table.title, out.text("  "),
+                     left == 0 ? "" : fmt::format("  ... {} more rows; --csv and --json have them all\n", left));
 }
 
 // Quoted where a reader of CSV needs it (RFC 4180).

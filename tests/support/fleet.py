@@ -159,6 +159,25 @@ def owners(program, keys, nodes):
     return [line.rsplit(b"\t", 1)[1].decode() for line in done.stdout.splitlines()]
 
 
+class RedisServer:
+    """A redis-server without persistence on a free port, for a `with` statement."""
+
+    def __enter__(self):
+        self.directory = tempfile.mkdtemp(prefix="slipring-test-")
+        self.port = free_ports()
+        self.process = start(["redis-server", "--port", str(self.port), "--save", "", "--dir", self.directory],
+                             stdout=subprocess.DEVNULL)
+        eventually("redis-server answers", lambda: can_connect(self.port))
+        return self
+
+    def set_all(self, values):
+        ask(self.port, [command(b"SET", key, value) for key, value in values])
+
+    def __exit__(self, *_):
+        end(self.process)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
 # ---- the fleet -------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@
 namespace slipring::lab {
 namespace {
 
-constexpr size_t kPairsShown = 200;
+constexpr size_t kPairsMax = 100'000;
 
 std::string name_at(const std::vector<Member>& members, NodeIndex node) {
   return node == kNoNode ? "-" : members[node].name;
@@ -85,12 +85,12 @@ void add_pairs(const MovesInput& input, const MovePlan& plan, Report& report) {
   std::map<NodeIndex, size_t> receivers;
   for (const MoveShare& move : plan.moves) {
     ++receivers[move.source];
-    if (table.rows.size() == kPairsShown) continue;
+    if (table.rows.size() == kPairsMax) continue;
     table.add({name_at(input.before.members, move.source), name_at(input.after.members, move.target), move.share,
                static_cast<double>(move.ranges)});
   }
-  if (plan.moves.size() > kPairsShown) {
-    report.notes.push_back(fmt::format("{} more pairs are not shown.", plan.moves.size() - kPairsShown));
+  if (plan.moves.size() > kPairsMax) {
+    report.notes.push_back(fmt::format("{} more pairs are not shown.", plan.moves.size() - kPairsMax));
   }
   for (const auto& [source, count] : receivers) {
     bool stays = false;
