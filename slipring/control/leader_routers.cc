@@ -18,8 +18,9 @@ bool owner_is_settled(const GroupView& group, const std::string& address, const 
   for (size_t peer = 0; peer < record.identities.size(); ++peer) {
     const bool owns = record.target_owns == (peer > 0);
     const std::string& here = peer == 0 ? record.source.address : record.moves[peer - 1].target.address;
-    if (!owns || here != address || record.identities[peer].run_id.empty()) continue;
-    if (group.copying && group.phase == rebalance::CopyPhase::kMerging) return false;
+    if (!owns || here != address) continue;
+    if (record.merge) return false;  // what it lacks is not there yet
+    if (record.identities[peer].run_id.empty()) continue;
     if (run_id != record.identities[peer].run_id) return false;
   }
   return true;

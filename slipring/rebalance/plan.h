@@ -147,7 +147,7 @@ struct GroupRecord {
   uint32_t attempts = 0;  // failed ones in a row
   std::string reason;     // of kStopped and kNeedsDecision; else the last thing worth knowing
   uint64_t strays = 0;    // keys left on the side that does not own them
-  bool merge = false;     // decided: what the owner lacks is copied to it first
+  bool merge = false;     // decided: what the owner lacks is copied to it first; until then it serves nobody
   bool force = false;     // decided: the other side becomes the owner as it is
   // Of kNeedsDecision: the server that is another process than before (as in `identities`); kNoServer: one does not
   // answer.

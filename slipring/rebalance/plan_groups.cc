@@ -206,6 +206,9 @@ void State::on_report(const CopyReport& e) {
     if (run && run->group == g) on_sealed(*sealed);
   } else if (std::holds_alternative<CopiedOnce>(e.report)) {
     group.copied_once = true;
+    // From now on the owner is right in everything: what was merged is not merged again after a restart, when a key
+    // that was removed since would come back.
+    if (rec(g).merge) save_group(g, [](GroupRecord& r) { r.merge = false; });
     note(g, fmt::format("keys of {} are copied once; comparing every one", rec(g).source.address));
     if (rec(g).stage == Stage::kStreaming && !rec(g).target_owns) {
       save_group(g, [](GroupRecord& r) {
