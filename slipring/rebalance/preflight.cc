@@ -73,7 +73,8 @@ class Judge {
           "use Redis 7.0 or later, or Valkey");
     }
     if (input_.fence == PoolFence::kNames && s.facts.has_acl) {
-      add(Severity::kNote, "fence", subject(s), "it has ACL, but the pool is fenced by connection names, which is weaker",
+      add(Severity::kNote, "fence", subject(s),
+          "it has ACL, but the pool is fenced by connection names, which is weaker",
           "a new pool with fence = \"acl\" would be fenced by the server itself");
     }
   }
@@ -125,12 +126,15 @@ class Judge {
       std::string names;
       for (size_t i = 0; i < std::min(s.facts.foreign_clients.size(), kNamed); ++i) {
         const ForeignClient& c = s.facts.foreign_clients[i];
-        names += fmt::format("{}{} (user {}, name \"{}\")", i == 0 ? "" : ", ", c.address, c.user, c.name);
+        names += fmt::format("{}{} (user {}, name \"{}\", last command {})", i == 0 ? "" : ", ", c.address, c.user,
+                             c.name, c.last_command);
       }
       if (!names.empty()) {
         add(Severity::kRefuse, "foreign_clients", subject(s),
-            fmt::format("{} clients bypass the routers: {}", s.facts.foreign_clients.size(), names),
-            "end them, let them use a router, or give the pool a key_prefix if the server is shared");
+            fmt::format("{} client connection{} past the routers: {}", s.facts.foreign_clients.size(),
+                        s.facts.foreign_clients.size() == 1 ? "" : "s", names),
+            "end them (a proxy that is taken over: docs/takeover.md), let them use a router, or give the pool a "
+            "key_prefix if the server is shared");
       }
     }
     for (const ForeignClient& client : s.facts.foreign_clients) {

@@ -78,6 +78,15 @@ TEST(Preflight, EachDisorderRefusesUnderItsOwnNameAndSaysWhatToDo) {
   }
 }
 
+TEST(Preflight, ForeignClientsAreNamed) {
+  const auto findings = with([](PreflightInput& i) {
+    i.servers[0].facts.foreign_clients = {{"10.0.0.9:1", "default", "app", false, "set"}};
+  });
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].message,
+            "1 client connection past the routers: 10.0.0.9:1 (user default, name \"app\", last command set)");
+}
+
 TEST(Preflight, ABlockedForeignClientIsRefusedEvenWhereForeignClientsAreAllowed) {
   const auto findings = with([](PreflightInput& i) {
     i.key_prefix = "app:";

@@ -25,6 +25,7 @@ struct ForeignClient {
   std::string user;
   std::string name;
   bool blocked = false;
+  std::string last_command;  // "get"
 };
 
 struct ServerFacts {

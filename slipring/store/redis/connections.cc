@@ -23,7 +23,12 @@ Connection parse_line(std::string_view line) {
     line.remove_prefix(std::min(line.size(), word.size() + 1));
   }
   const auto text = [&](std::string_view key) { return std::string(fields[key]); };
-  return {parse_u64(fields["id"], 0, UINT64_MAX).value_or(0), text("addr"), text("name"), text("user"), text("flags")};
+  return {parse_u64(fields["id"], 0, UINT64_MAX).value_or(0),
+          text("addr"),
+          text("name"),
+          text("user"),
+          text("flags"),
+          text("cmd")};
 }
 
 }  // namespace

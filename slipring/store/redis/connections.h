@@ -19,6 +19,7 @@ struct Connection {
   std::string name;
   std::string user;   // empty before Redis 6
   std::string flags;  // as CLIENT LIST shows them
+  std::string last_command;
 };
 
 Result<std::vector<Connection>> list_connections(Client& client);

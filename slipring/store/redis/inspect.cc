@@ -46,10 +46,10 @@ Result<std::vector<ForeignClient>> foreign_clients(Client& client) {
   std::vector<ForeignClient> found;
   for (const Connection& c : all) {
     const bool replica = c.flags.find_first_of("SM") != std::string::npos;
-    const bool own = c.name.starts_with(kOwnConnectionPrefix) || is_slipring_user(c.name) ||
-                     is_slipring_user(c.user) || c.id == static_cast<uint64_t>(own_id.integer);
+    const bool own = c.name.starts_with(kOwnConnectionPrefix) || is_slipring_user(c.name) || is_slipring_user(c.user) ||
+                     c.id == static_cast<uint64_t>(own_id.integer);
     if (replica || own) continue;
-    found.push_back({c.address, c.user, c.name, c.flags.find('b') != std::string::npos});
+    found.push_back({c.address, c.user, c.name, c.flags.find('b') != std::string::npos, c.last_command});
   }
   return found;
 }
