@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "slipring/hash/xx.h"
+#include "slipring/placement/envoy_key.h"
 #include "slipring/placement/index_set.h"
 #include "slipring/placement/lookup_table.h"
 #include "slipring/placement/weights.h"
@@ -36,7 +36,9 @@ std::vector<HostTurn> turns_of(std::span<const WeightedHost> hosts, size_t table
 
 class EnvoyMaglev final : public LookupTableScheme {
  public:
-  using LookupTableScheme::LookupTableScheme;
+  EnvoyMaglev(std::span<const Member> members, std::vector<NodeIndex> table, EnvoyKey key)
+      : LookupTableScheme(members, std::move(table)), key_(key) {}
+  std::string_view tag(std::string_view key) const override { return key_.tag(key); }
 
   size_t preference_list(std::string_view key, std::span<NodeIndex> out) const override {
     const uint64_t hash = hash_of(key);
@@ -59,7 +61,8 @@ class EnvoyMaglev final : public LookupTableScheme {
   }
 
  private:
-  uint64_t hash_of(std::string_view key) const override { return xxh64(key); }
+  uint64_t hash_of(std::string_view key) const override { return key_.hash(key); }
+  EnvoyKey key_;
 };
 
 Result<std::unique_ptr<const Scheme>> make_envoy_maglev(const SchemeInput& input) {
@@ -70,7 +73,8 @@ Result<std::unique_ptr<const Scheme>> make_envoy_maglev(const SchemeInput& input
   const std::vector<double> weights = decimal_weights(input.members);
   std::vector<WeightedHost> hosts;
   for (size_t i = 0; i < weights.size(); ++i) hosts.push_back({std::string(input.label(i)), weights[i]});
-  return std::make_unique<EnvoyMaglev>(input.members, envoy_maglev_table(hosts, table_size));
+  return std::make_unique<EnvoyMaglev>(input.members, envoy_maglev_table(hosts, table_size),
+                                       EnvoyKey::from(input.options));
 }
 
 }  // namespace
@@ -99,7 +103,9 @@ const SchemeDefinition& envoy_maglev_scheme() {
                .system = "Envoy maglev",
                .source = "Maglev (NSDI 2016); maglev_lb.cc of Envoy",
                .summary = "Maglev table with Envoy's weights, XXH64",
-               .options = {{"table_size", ParameterType::kUnsigned, "65537", "3..5000011", "entries, a prime number"}},
+               .options = {{"table_size", ParameterType::kUnsigned, "65537", "3..5000011", "entries, a prime number"},
+                           kEnvoyKeyHash,
+                           kEnvoyTag},
                .weights = Weights::kUsed,
                .preference_lists = true,
                .disruption = "the node's own share, and a few per cent of other keys",

@@ -2,7 +2,7 @@
 //
 // Hosts in the order of their hash keys (label: "10.0.0.1:6379", hostname or metadata hash_key); offset and skip from
 // XXH64 with seeds 0 and 1; a host has a turn when iteration * w >= target, and target then rises by the greatest
-// weight (all in doubles, weights normalised to sum 1). Key: XXH64. The preference list holds the owner, then what
+// weight (all in doubles, weights normalised to sum 1). Key: XXH64, or redis_proxy's (envoy_key.h). The preference list holds the owner, then what
 // Envoy's retries would pick (attempt a looks up hash ^ -a), then the rest in ordinal order.
 // Guarantee: shares within one turn of the weights. Cost: one hash, one table read; 4 bytes an entry.
 // Disruption: mostly the node's own share, and a few per cent of other keys. Source: envoy maglev_lb.cc; the tables

@@ -1,7 +1,6 @@
 #include "slipring/placement/envoy_ring_hash.h"
 
-#include "slipring/hash/murmur.h"
-#include "slipring/hash/xx.h"
+#include "slipring/placement/envoy_key.h"
 #include "slipring/placement/point_scheme.h"
 #include "slipring/placement/ring_hash.h"
 #include "slipring/placement/server_list.h"
@@ -13,16 +12,16 @@ namespace {
 uint64_t xxh64_seed_0(std::string_view s) {
   return xxh64(s, 0);
 }
-uint64_t murmur_hash_2(std::string_view s) {
-  return murmur2_64a(s, 0xc70f6907);
-}
 
 class EnvoyRingHash final : public PointScheme<uint64_t> {
  public:
-  EnvoyRingHash(size_t members, PointRing<uint64_t> ring) : PointScheme(members, std::move(ring)) {}
+  EnvoyRingHash(size_t members, PointRing<uint64_t> ring, EnvoyKey key)
+      : PointScheme(members, std::move(ring)), key_(key) {}
+  std::string_view tag(std::string_view key) const override { return key_.tag(key); }
 
  private:
-  uint64_t point_of(std::string_view key) const override { return xxh64(key, 0); }
+  uint64_t point_of(std::string_view key) const override { return key_.hash(key); }
+  EnvoyKey key_;
 };
 
 Result<std::unique_ptr<const Scheme>> make_envoy_ring_hash(const SchemeInput& input) {
@@ -34,8 +33,9 @@ Result<std::unique_ptr<const Scheme>> make_envoy_ring_hash(const SchemeInput& in
   std::vector<RingHashHost> hosts;
   for (NodeIndex i = 0; i < weights.size(); ++i) hosts.push_back({input.label(i), weights[i], i});
   const bool murmur = input.options.text("hash") == "murmur2";
-  auto points = ring_hash_points(hosts, sizes, murmur ? murmur_hash_2 : xxh64_seed_0);
-  return std::make_unique<EnvoyRingHash>(weights.size(), PointRing<uint64_t>(std::move(points), Ties::kKeepInOrder));
+  auto points = ring_hash_points(hosts, sizes, murmur ? envoy_murmur_hash_2 : xxh64_seed_0);
+  return std::make_unique<EnvoyRingHash>(weights.size(), PointRing<uint64_t>(std::move(points), Ties::kKeepInOrder),
+                                         EnvoyKey::from(input.options));
 }
 
 }  // namespace
@@ -49,7 +49,9 @@ const SchemeDefinition& envoy_ring_hash_scheme() {
                .options = {{"min_ring_size", ParameterType::kUnsigned, "1024", "1..8388608", "least number of points"},
                            {"max_ring_size", ParameterType::kUnsigned, "8388608", "1..8388608",
                             "greatest number of points"},
-                           {"hash", ParameterType::kChoice, "xxh64", "xxh64|murmur2", "hash of the points"}},
+                           {"hash", ParameterType::kChoice, "xxh64", "xxh64|murmur2", "hash of the points"},
+                           kEnvoyKeyHash,
+                           kEnvoyTag},
                .weights = Weights::kUsed,
                .preference_lists = true,
                .disruption = "the node's own share while the other nodes keep their number of points",

@@ -6,6 +6,7 @@
 
 #include "slipring/hash/city.h"
 #include "slipring/hash/murmur.h"
+#include "slipring/placement/mcrouter_key.h"
 #include "slipring/placement/rendezvous_order.h"
 #include "slipring/placement/weights.h"
 
@@ -20,15 +21,17 @@ constexpr uint64_t kFractionMask = (uint64_t{1} << 53) - 1;
 class McrouterRendezvous final : public Scheme {
  public:
   McrouterRendezvous(const SchemeInput& input, std::vector<double> weights)
-      : Scheme(input.members.size()), weights_(std::move(weights)) {
+      : Scheme(input.members.size()), key_(input), weights_(std::move(weights)) {
     for (NodeIndex i = 0; i < input.members.size(); ++i) {
       endpoints_.push_back(murmur2_64a(input.label(i), kEndpointSeed));
       if (weights_.empty() || weights_[i] > 0) owning_.push_back(i);
     }
   }
 
+  std::string_view tag(std::string_view key) const override { return key_.tag(key); }
+
   NodeIndex owner(std::string_view key) const override {
-    const uint64_t key_hash = murmur2_64a(key, kKeySeed);
+    const uint64_t key_hash = murmur2_64a(tag(key), kKeySeed);
     NodeIndex best = kNoNode;
     double best_score = 0;
     for (const NodeIndex i : owning_) {
@@ -41,7 +44,7 @@ class McrouterRendezvous final : public Scheme {
   }
 
   size_t preference_list(std::string_view key, std::span<NodeIndex> out) const override {
-    const uint64_t key_hash = murmur2_64a(key, kKeySeed);
+    const uint64_t key_hash = murmur2_64a(tag(key), kKeySeed);
     std::vector<double> scores(endpoints_.size());
     for (const NodeIndex i : owning_) scores[i] = score_of(i, key_hash);
     return best_first(owning_, out,
@@ -49,7 +52,7 @@ class McrouterRendezvous final : public Scheme {
   }
 
   Explanation explain(std::string_view key) const override {
-    return {.point = fmt::format("{:016x}", murmur2_64a(key, kKeySeed)), .range = ""};
+    return {.point = fmt::format("{:016x}", murmur2_64a(tag(key), kKeySeed)), .range = ""};
   }
 
  private:
@@ -60,6 +63,7 @@ class McrouterRendezvous final : public Scheme {
     return weights_[i] * (1.0 / -std::log(static_cast<double>(score & kFractionMask) / kOne));
   }
 
+  McrouterKey key_;
   std::vector<double> weights_;
   std::vector<uint64_t> endpoints_;
   std::vector<NodeIndex> owning_;
@@ -80,6 +84,7 @@ const SchemeDefinition& mcrouter_rendezvous_scheme() {
                                                        .system = "mcrouter (facebook/mcrouter 9d7f4342)",
                                                        .source = "RendezvousHashFunc of mcrouter",
                                                        .summary = "highest score of endpoint and key, MurmurHash64A",
+                                                       .options = {kMcrouterHashStop},
                                                        .preference_lists = true,
                                                        .disruption = "the node's own share only",
                                                        .cost = "O(n), 8 bytes a node"},
@@ -93,6 +98,7 @@ const SchemeDefinition& mcrouter_weighted_rendezvous_scheme() {
                .system = "mcrouter (facebook/mcrouter 9d7f4342)",
                .source = "WeightedRendezvousHashFunc of mcrouter",
                .summary = "highest w / -ln(score) of endpoint and key, MurmurHash64A",
+               .options = {kMcrouterHashStop},
                .weights = Weights::kUsed,
                .preference_lists = true,
                .disruption = "the share that the node's weight gains or loses",
