@@ -16,6 +16,7 @@ void add_all_commands(CLI::App& root, Context& context) {
            add_config,
            add_schemes,
            add_place,
+           add_import,
            add_check_vectors,
            add_lab,
            add_version,

@@ -18,6 +18,7 @@ void add_topology(CLI::App& root, Context& context);
 void add_config(CLI::App& root, Context& context);
 void add_schemes(CLI::App& root, Context& context);
 void add_place(CLI::App& root, Context& context);
+void add_import(CLI::App& root, Context& context);
 void add_check_vectors(CLI::App& root, Context& context);
 void add_lab(CLI::App& root, Context& context);
 void add_version(CLI::App& root, Context& context);

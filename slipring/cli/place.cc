@@ -7,6 +7,7 @@
 
 #include "slipring/base/parse.h"
 #include "slipring/cli/commands.h"
+#include "slipring/cli/config.h"
 #include "slipring/cli/node_spec.h"
 #include "slipring/cli/placement_options.h"
 #include "slipring/placement/bounded_load.h"
@@ -20,6 +21,8 @@ constexpr size_t kKeysAtOnce = 1024;
 
 struct PlaceOptions {
   PlacementOptions placement;
+  std::string config;  // file with a pool, instead of the placement
+  std::string pool;
   uint32_t replicas = 1;
   std::string epsilon;  // of a bounded load; empty: none
 };
@@ -97,9 +100,34 @@ class Placer {
   std::vector<std::string> keys_;
 };
 
+struct GivenPlacement {
+  SchemeSpec spec;
+  std::vector<Member> members;
+};
+
+Result<GivenPlacement> read_pool(const PlaceOptions& options) {
+  SLIPRING_ASSIGN(const Config config, load_config(options.config));
+  for (const Pool& pool : config.controller.seed) {
+    const bool chosen = options.pool.empty() ? config.controller.seed.size() == 1 : pool.name == options.pool;
+    if (chosen) return GivenPlacement{pool.layout.scheme, members_of(pool.layout)};
+  }
+  return fail(Code::kInvalidArgument, options.pool.empty()
+                                          ? options.config + ": holds not one pool: --pool says which"
+                                          : fmt::format("{}: no pool \"{}\"", options.config, options.pool));
+}
+
+Result<GivenPlacement> read_placement(const PlaceOptions& options) {
+  if (!options.config.empty()) return read_pool(options);
+  if (options.placement.nodes.empty()) return fail(Code::kInvalidArgument, "--nodes or --config is required");
+  GivenPlacement placement;
+  SLIPRING_ASSIGN(placement.spec, read_spec(options.placement.scheme, options.placement.options));
+  SLIPRING_ASSIGN(placement.members, read_nodes(options.placement.nodes));
+  return placement;
+}
+
 Status place(const PlaceOptions& options, Console& console) {
-  SLIPRING_ASSIGN(const SchemeSpec spec, read_spec(options.placement.scheme, options.placement.options));
-  SLIPRING_ASSIGN(const std::vector<Member> members, read_nodes(options.placement.nodes));
+  SLIPRING_ASSIGN(const GivenPlacement placement, read_placement(options));
+  const auto& [spec, members] = placement;
   SLIPRING_ASSIGN(auto scheme, make_scheme(spec, members));
   for (const std::string& warning : placement_warnings(spec, members)) console.err << "warning: " << warning << '\n';
   if (!options.epsilon.empty()) {
@@ -123,6 +151,7 @@ void add_place(CLI::App& root, Context& context) {
   CLI::App* command = add_command(
       root, "place", "Say where the keys on standard input lie under a scheme: key TAB owner[,replica...]",
       "slipring place --scheme ring --nodes a,b*2,c@zone1 --replicas 2 < keys\n"
+      "  slipring place --config pool.toml < keys\n"
       "  slipring place --scheme libmemcached --opt distribution=ketama --nodes 'x=10.0.0.1:11211,y=10.0.0.2:11211' < "
       "k\n"
       "  slipring place --scheme cassandra --nodes nodes.txt < keys\n\n"
@@ -133,7 +162,12 @@ void add_place(CLI::App& root, Context& context) {
       "Every scheme also takes the options override.key.KEY=NODE, override.tag.TAG=NODE, override.prefix.PREFIX=NODE.\n"
       "`slipring schemes` lists schemes with their options and attributes.");
   const auto options = std::make_shared<PlaceOptions>();
-  add_placement_options(*command, options->placement, true);
+  add_placement_options(*command, options->placement, false);
+  command->add_option("--config", options->config, "a configuration file: the keys of its pool")
+      ->excludes("--nodes")
+      ->excludes("--scheme")
+      ->excludes("--opt");
+  command->add_option("--pool", options->pool, "which pool of the file")->needs("--config");
   command->add_option("--replicas", options->replicas, "length of the preference list")
       ->check(CLI::Range(uint32_t{1}, static_cast<uint32_t>(kMembersMax)))
       ->capture_default_str();
