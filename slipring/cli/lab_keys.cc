@@ -74,7 +74,9 @@ class ServerReader {
     for (const size_t key : keys) {
       SLIPRING_ASSIGN(const redis::Reply bytes, client_.read_reply());
       if (bytes.is_error()) return fail(Code::kFailedPrecondition, "MEMORY USAGE: " + bytes.text);
-      if (bytes.integer > 0) set_.keys[key].bytes = static_cast<uint64_t>(bytes.integer) * every_;
+      if (bytes.integer <= 0) continue;
+      set_.keys[key].bytes = static_cast<uint64_t>(bytes.integer);
+      set_.keys[key].stands_for = static_cast<double>(every_);
     }
     rest(begin);
     return {};

@@ -55,7 +55,7 @@ struct MovesOptions {
   std::vector<std::string> weight;
   PlacementOptions to;
   std::vector<uint64_t> hashes;
-  uint64_t rings = 0;
+  uint64_t rings = 200;
 };
 
 Status change_weight(const std::string& text, std::vector<Member>& members) {
@@ -199,7 +199,9 @@ void add_lab_moves(CLI::App& lab, Context& context) {
   command->add_option("--to-opt", o->to.options, "an option of the scheme after the change; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--to-nodes", o->to.nodes, "the nodes after the change");
-  command->add_option("--rings", o->rings, "rings of equal nodes over which a join is measured; 0: not")
+  command
+      ->add_option("--rings", o->rings,
+                   "rings over which theory is measured, where both schemes are plain rings; 0: not")
       ->check(CLI::Range(uint64_t{0}, kRingsMax))
       ->capture_default_str();
   command->add_option("--hashes", o->hashes, "numbers that are hashes already, placed by their remainder")

@@ -29,7 +29,7 @@ Loads loads_of(const Scheme& scheme, const KeySet& set) {
   for (size_t i = 0; i < owners.size(); ++i) {
     if (owners[i] == kNoNode) continue;
     loads.keys[owners[i]] += 1;
-    loads.bytes[owners[i]] += static_cast<double>(set.keys[i].bytes);
+    loads.bytes[owners[i]] += set.keys[i].bytes_in_all();
     loads.lookups[owners[i]] += set.keys[i].lookups;
   }
   return loads;
@@ -78,7 +78,7 @@ ReportTable heaviest_table(const BalanceInput& input, const KeySet& set, const S
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                     [&](size_t a, size_t b) { return weight(a) > weight(b); });
   double sum = 0;
-  for (size_t i = 0; i < set.keys.size(); ++i) sum += weight(i);
+  for (const LabKey& key : set.keys) sum += set.has_bytes ? key.bytes_in_all() : key.lookups;
   ReportTable table{"heaviest",
                     set.has_bytes ? "Largest keys" : "Keys that are asked for most",
                     {{"key", "key"}, {"node", "node"}, {"share", "of all", Unit::kShare}},
@@ -103,6 +103,8 @@ Status compare_vnodes(const BalanceInput& input, const KeySet& set, const Clock&
        {"keys_stdev", "these keys", Unit::kShare},
        {"keys_max", "max/mean", Unit::kFactor},
        {"keys_min", "min/mean", Unit::kFactor},
+       {"theory_takers", "takers, theory", Unit::kNumber},
+       {"mean_takers", "mean ring", Unit::kNumber},
        {"memory", "memory", Unit::kBytes},
        {"lookup", "look-up", Unit::kNanos}},
       {}};
@@ -121,17 +123,21 @@ Status compare_vnodes(const BalanceInput& input, const KeySet& set, const Clock&
     SLIPRING_ASSIGN(const auto scheme, make_scheme(spec, input.members));
     const Spread spread = spread_of(loads_of(*scheme, set).keys, fair);
     const double theory = theory_stdev(input.members.size(), vnodes);
-    const double mean = measured_stdev(input.members.size(), vnodes, input.rings);
-    table.add({static_cast<double>(vnodes), theory, mean, spread.stdev, spread.max, spread.min,
+    const RingMeans mean = measure_rings(input.members.size(), vnodes, input.rings);
+    table.add({static_cast<double>(vnodes), theory, mean.stdev, spread.stdev, spread.max, spread.min,
+               theory_takers(input.members.size(), vnodes), mean.takers,
                kBytesPerToken * static_cast<double>(vnodes * input.members.size()),
                nanos_per_lookup(*scheme, names, clock)});
     const auto x = static_cast<double>(vnodes);
     plot.series[0].points.emplace_back(x, theory * 100);
-    plot.series[1].points.emplace_back(x, mean * 100);
+    plot.series[1].points.emplace_back(x, mean.stdev * 100);
     plot.series[2].points.emplace_back(x, spread.stdev * 100);
   }
   report.tables.push_back(std::move(table));
   report.plots.push_back(std::move(plot));
+  report.notes.emplace_back(
+      "Theory of the spread: sqrt((n - 1) / (n V + 1)); takers are the nodes on which the load of one that leaves "
+      "falls.");
   return {};
 }
 

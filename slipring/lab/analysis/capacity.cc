@@ -8,12 +8,12 @@
 
 #include "slipring/placement/ring.h"
 #include "slipring/placement/zones.h"
+#include "slipring/topology/codec.h"
 
 namespace slipring::lab {
 namespace {
 
-constexpr double kBytesPerRingToken = 16;
-constexpr double kBytesPerNode = 64;  // name, address, weight, zone in the snapshot
+constexpr uint64_t kBytesPerRingToken = 16;
 
 struct Token {
   uint64_t point;
@@ -135,6 +135,53 @@ Result<CapacityOutcome> measure_capacity(const CapacityInput& input) {
   return out;
 }
 
+namespace {
+
+// One range alone, such as the largest of an application: it is on both sides until cleanup.
+ReportTable range_table(const CapacityInput& input, const CapacityOutcome& out) {
+  ReportTable table{"range",
+                    "One range that goes from a node to another",
+                    {{"bytes", "bytes", Unit::kBytes},
+                     {"time", "time at the cap", Unit::kMillis},
+                     {"twice", "stored twice", Unit::kBytes},
+                     {"across_zones", "between zones, expected", Unit::kBytes}},
+                    {}};
+  const double time = input.bytes_per_second > 0 ? input.range_bytes / input.bytes_per_second * 1000 : 0;
+  table.add({input.range_bytes, time, input.range_bytes,
+             out.moved > 0 ? input.range_bytes * out.across_zones / out.moved : 0});
+  return table;
+}
+
+// With slices, one after another and each cleaned up before the next, only one of them is stored twice.
+Plot slices_plot(double moved_bytes) {
+  Plot plot{"Stored twice at the most, by number of slices",
+            Plot::Kind::kBars,
+            "slices of the plan",
+            "GB",
+            false,
+            {},
+            {{"stored twice", {}}}};
+  for (const int slices : {1, 16, 256, 4096}) {
+    plot.series[0].points.emplace_back(static_cast<double>(plot.labels.size()), moved_bytes / slices / (1u << 30));
+    plot.labels.push_back(std::to_string(slices));
+  }
+  return plot;
+}
+
+// What routers are sent: the nodes as they are after the change.
+size_t snapshot_bytes(const CapacityInput& input) {
+  Pool pool;
+  pool.name = "main";
+  pool.layout.replicas = std::min(input.replicas, kReplicasMax);
+  pool.layout.scheme.options["vnodes"] = std::to_string(input.vnodes);
+  for (const Member& m : input.after) {
+    pool.layout.nodes.push_back({m.name, m.label, m.zone, m.weight_milli, m.attributes, {"10.0.0.1:6379", 1}});
+  }
+  return encode_snapshot({Epoch{1}, "0123456789abcdef", {std::move(pool)}}).size();
+}
+
+}  // namespace
+
 Result<Report> analyse_capacity(const CapacityInput& input) {
   SLIPRING_ASSIGN(const CapacityOutcome out, measure_capacity(input));
   Report report;
@@ -160,21 +207,21 @@ Result<Report> analyse_capacity(const CapacityInput& input) {
                      {"bytes", "bytes", Unit::kBytes},
                      {"time", "time at the cap", Unit::kMillis}},
                     {}};
-  bytes.add({std::string("stored"), 1.0, stored, 0.0});
+  const Cell none = std::string("-");
+  bytes.add({std::string("stored"), 1.0, stored, none});
   bytes.add({std::string("moved"), out.moved, moved, seconds(moved)});
   bytes.add({std::string("least by weight"), out.ideal, stored * out.ideal, seconds(stored * out.ideal)});
   bytes.add(
       {std::string("between zones"), out.across_zones, stored * out.across_zones, seconds(stored * out.across_zones)});
-  bytes.add({std::string("stored twice at the most"), out.moved, moved, 0.0});
+  bytes.add({std::string("stored twice at the most"), out.moved, moved, none});
   bytes.add({std::string("largest gain of a node"), out.largest_gain, stored * out.largest_gain,
              seconds(stored * out.largest_gain)});
-  bytes.add({std::string("one range"), stored > 0 ? input.range_bytes / stored : 0, input.range_bytes,
-             seconds(input.range_bytes)});
   report.tables.push_back(std::move(bytes));
-  report.notes.push_back(fmt::format(
-      "Metadata: {:.0f} bytes of snapshot (tokens are derived, not stored), {:.0f} bytes of "
-      "tokens in each router.",
-      kBytesPerNode * static_cast<double>(input.after.size()), kBytesPerRingToken * static_cast<double>(out.tokens_after)));
+  report.tables.push_back(range_table(input, out));
+  report.plots.push_back(slices_plot(moved));
+  report.notes.push_back(
+      fmt::format("Metadata: {} bytes of snapshot (tokens are derived, not stored), {} bytes of tokens in each router.",
+                  snapshot_bytes(input), kBytesPerRingToken * out.tokens_after));
   report.notes.push_back("Until the old copies are cleaned up, what has moved is stored twice.");
   return report;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "slipring/lab/analysis/rings.h"
 #include "slipring/placement/ring.h"
 
 namespace slipring::lab {
@@ -26,7 +27,8 @@ std::vector<CascadeToken> tokens_of(const CascadeInput& input, uint64_t vnodes) 
   for (uint32_t n = 0; n < input.nodes; ++n) {
     for (uint32_t j = 0; j < vnodes; ++j) tokens.push_back({ring_token(name_of(n), j, input.seed), n});
   }
-  std::sort(tokens.begin(), tokens.end(), [](const CascadeToken& a, const CascadeToken& b) { return a.point < b.point; });
+  std::sort(tokens.begin(), tokens.end(),
+            [](const CascadeToken& a, const CascadeToken& b) { return a.point < b.point; });
   return tokens;
 }
 
@@ -96,6 +98,7 @@ Result<Report> analyse_cascade(const CascadeInput& input) {
                     {{"vnodes", "vnodes", Unit::kCount},
                      {"largest", "largest load before", Unit::kFactor},
                      {"takers", "its load falls on", Unit::kCount},
+                     {"theory_takers", "in theory", Unit::kNumber},
                      {"rounds", "rounds", Unit::kCount},
                      {"survivors", "left", Unit::kCount},
                      {"falls", "who falls after whom"}},
@@ -118,8 +121,8 @@ Result<Report> analyse_cascade(const CascadeInput& input) {
       series.points.emplace_back(static_cast<double>(series.points.size()), left);
     }
     table.add({static_cast<double>(vnodes), out.largest_before, static_cast<double>(out.takers),
-               static_cast<double>(out.falls.size()), static_cast<double>(out.survivors),
-               fmt::format("{}", fmt::join(rounds, " > "))});
+               theory_takers(input.nodes, vnodes), static_cast<double>(out.falls.size()),
+               static_cast<double>(out.survivors), fmt::format("{}", fmt::join(rounds, " > "))});
     plot.series.push_back(std::move(series));
   }
   report.tables.push_back(std::move(table));

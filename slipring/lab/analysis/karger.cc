@@ -106,6 +106,9 @@ Result<Report> analyse_karger(const KargerInput& input, const KeySet& set) {
                      {"spread_max", "largest", Unit::kCount},
                      {"load_max", "load: most keys of a node", Unit::kFactor}},
                     {}};
+  const double theory = theory_key_spread(input.views, input.view_share);
+  Plot plot{"Owners of one key over all views",          Plot::Kind::kBars, "scheme", "different nodes", false, {},
+            {{"measured", {}}, {"theory of a ring", {}}}};
   const std::vector<std::string_view> keys = set.names();
   const std::vector<double> fair = fair_shares(input.members);
   for (const SchemeSpec& spec : input.specs) {
@@ -120,13 +123,18 @@ Result<Report> analyse_karger(const KargerInput& input, const KeySet& set) {
     SLIPRING_ASSIGN(const double wrong, disorder(spec, input, keys));
     SLIPRING_ASSIGN(const Seen seen, look_through(spec, input, keys));
     table.add({spec.name, spread.stdev, spread.max, wrong, seen.spread_mean, seen.spread_max, seen.load_max});
+    const auto x = static_cast<double>(plot.labels.size());
+    plot.series[0].points.emplace_back(x, seen.spread_mean);
+    plot.series[1].points.emplace_back(x, theory);
+    plot.labels.push_back(spec.name);
   }
+  report.plots.push_back(std::move(plot));
   report.tables.push_back(std::move(table));
   report.notes.push_back(
       fmt::format("Theory for a ring: a key has {:.3f} owners in {} views on average (the k-th node clockwise is one "
                   "with probability "
                   "f (1 - f)^(k - 1)), and no key moves between old nodes.",
-                  theory_key_spread(input.views, input.view_share), input.views));
+                  theory, input.views));
   return report;
 }
 

@@ -17,8 +17,11 @@ inline constexpr size_t kLabKeysMax = 50'000'000;
 
 struct LabKey {
   std::string name;
-  uint64_t bytes = 0;  // of its value; 0: not known
-  double lookups = 1;  // in proportion to the other keys
+  uint64_t bytes = 0;     // of its value; 0: not known
+  double lookups = 1;     // in proportion to the other keys
+  double stands_for = 1;  // keys of about its size whose own is not known
+
+  double bytes_in_all() const { return static_cast<double>(bytes) * stands_for; }
 };
 
 struct KeySet {

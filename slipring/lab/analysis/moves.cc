@@ -2,17 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
+#include "slipring/base/parse.h"
 #include "slipring/lab/analysis/rings.h"
 #include "slipring/lab/analysis/statistics.h"
 #include "slipring/placement/plan_moves.h"
+#include "slipring/placement/ring.h"
 
 namespace slipring::lab {
 namespace {
 
 constexpr size_t kPairsMax = 100'000;
+constexpr uint64_t kCycleMax = 10'000'000;
+constexpr int64_t kWeightOne = 1000;
 
 std::string name_at(const std::vector<Member>& members, NodeIndex node) {
   return node == kNoNode ? "-" : members[node].name;
@@ -33,7 +38,7 @@ Moved count_moved(const Scheme& before, const Scheme& after, const MovesInput& i
   for (size_t i = 0; i < names.size(); ++i) {
     if (name_at(input.before.members, old_owners[i]) == name_at(input.after.members, new_owners[i])) continue;
     moved.keys += 1;
-    moved.bytes += static_cast<double>(set.keys[i].bytes);
+    moved.bytes += set.keys[i].bytes_in_all();
   }
   return moved;
 }
@@ -45,32 +50,63 @@ ReportTable summary_table(const MovesInput& input, const MovePlan& plan, const M
   table.add({fmt::format("of {}", set.origin), moved.keys / static_cast<double>(set.keys.size())});
   if (set.has_bytes) {
     double bytes = 0;
-    for (const LabKey& key : set.keys) bytes += static_cast<double>(key.bytes);
+    for (const LabKey& key : set.keys) bytes += key.bytes_in_all();
     table.add({"of their bytes", bytes > 0 ? moved.bytes / bytes : 0});
   }
   table.add({fmt::format("by hash mod {} -> mod {}", input.before.members.size(), input.after.members.size()),
-             modulo_moved_share(input.before.members.size(), input.after.members.size())});
+             modulo_moved_share(input.before.members, input.after.members)});
   return table;
 }
 
-// The theory of a node that joins equal ones, beside many rings.
+// The vnodes of a ring without options that would change its theory; 0 of any other scheme.
+uint64_t plain_vnodes(const SchemeSpec& spec) {
+  constexpr uint64_t kDefault = 512;
+  if (spec.name != "ring") return 0;
+  uint64_t vnodes = kDefault;
+  for (const auto& [name, value] : spec.options) {
+    if (name == "vnodes") {
+      vnodes = parse_u64(value, 1, kTokensMax).value_or(0);
+    } else if (name != "seed") {
+      return 0;
+    }
+  }
+  return vnodes;
+}
+
+// What theory says of the change, beside many rings, and beside the remainder.
 void add_theory(const MovesInput& input, Report& report) {
-  const uint64_t before = input.before.members.size();
-  const uint64_t after = input.after.members.size();
-  if (input.rings == 0 || after != before + 1 || input.before.spec.name != "ring") return;
-  const auto option = input.before.spec.options.find("vnodes");
-  const uint64_t vnodes = option == input.before.spec.options.end() ? 512 : std::stoull(option->second);
-  const std::vector<double> shares = joining_shares(before, vnodes, input.rings);
-  ReportTable table{
-      "theory",
-      fmt::format("A node joins {} equal ones with {} vnodes: {} rings of fixed seeds", before, vnodes, input.rings),
-      {{"figure", ""}, {"ring", "ring", Unit::kShare}, {"modulo", "hash mod n", Unit::kShare}},
-      {}};
-  const auto n = static_cast<double>(after);
-  table.add({"theory", 1 / n, modulo_moved_share(before, after)});
-  table.add({"mean", mean_of(shares), modulo_moved_share(before, after)});
-  table.add({"5th percentile", percentile_of(shares, 0.05), modulo_moved_share(before, after)});
-  table.add({"95th percentile", percentile_of(shares, 0.95), modulo_moved_share(before, after)});
+  const uint64_t old_vnodes = plain_vnodes(input.before.spec);
+  const uint64_t new_vnodes = plain_vnodes(input.after.spec);
+  if (input.rings == 0 || old_vnodes == 0 || new_vnodes == 0) return;
+  const RingChange change = ring_change(input.before.members, old_vnodes, input.after.members, new_vnodes);
+  const std::vector<double> shares = moved_shares(change, input.rings);
+  const double modulo = modulo_moved_share(input.before.members, input.after.members);
+  ReportTable table{"theory",
+                    fmt::format("Share that moves over {} rings of fixed seeds", input.rings),
+                    {{"figure", ""}, {"ring", "ring", Unit::kShare}, {"modulo", "hash mod n", Unit::kShare}},
+                    {}};
+  table.add({"theory", theory_moved(change), modulo});
+  table.add({"mean", mean_of(shares), modulo});
+  table.add({"root mean square", root_mean_square(shares), modulo});
+  table.add({"5th percentile", percentile_of(shares, 0.05), modulo});
+  table.add({"95th percentile", percentile_of(shares, 0.95), modulo});
+  report.tables.push_back(std::move(table));
+}
+
+// On how many nodes the load of one that leaves falls: one ring beside many.
+void add_takers(const MovesInput& input, const MovePlan& plan, Report& report) {
+  const uint64_t nodes = input.before.members.size();
+  const uint64_t vnodes = plain_vnodes(input.before.spec);
+  const bool equal = std::all_of(input.before.members.begin(), input.before.members.end(),
+                                 [&](const Member& m) { return m.weight_milli == kWeightOne; });
+  if (input.rings == 0 || vnodes == 0 || !equal || input.after.members.size() + 1 != nodes) return;
+  ReportTable table{"takers",
+                    fmt::format("Nodes on which the load of one of {} falls when it leaves", nodes),
+                    {{"figure", ""}, {"nodes", "nodes", Unit::kNumber}},
+                    {}};
+  table.add({"this ring", static_cast<double>(plan.moves.size())});
+  table.add({"theory", theory_takers(nodes, vnodes)});
+  table.add({fmt::format("mean of {} rings", input.rings), measure_rings(nodes, vnodes, input.rings).takers});
   report.tables.push_back(std::move(table));
 }
 
@@ -110,6 +146,19 @@ double modulo_moved_share(uint64_t before, uint64_t after) {
   return 1 - static_cast<double>(std::min(before, after)) / static_cast<double>(cycle);
 }
 
+double modulo_moved_share(std::span<const Member> before, std::span<const Member> after) {
+  const uint64_t cycle = std::lcm(uint64_t{before.size()}, uint64_t{after.size()});
+  bool same_order = true;
+  for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) same_order &= before[i].name == after[i].name;
+  // By the names a node may keep its keys under another remainder.
+  if (same_order || cycle > kCycleMax) return modulo_moved_share(before.size(), after.size());
+  uint64_t moved = 0;
+  for (uint64_t hash = 0; hash < cycle; ++hash) {
+    moved += before[hash % before.size()].name != after[hash % after.size()].name ? 1 : 0;
+  }
+  return static_cast<double>(moved) / static_cast<double>(cycle);
+}
+
 Result<Report> analyse_moves(const MovesInput& input, const KeySet& set) {
   auto before = make_scheme(input.before.spec, input.before.members);
   if (!before) return fail_in("before", before.error());
@@ -121,6 +170,7 @@ Result<Report> analyse_moves(const MovesInput& input, const KeySet& set) {
                              input.before.members.size(), input.after.spec.name, input.after.members.size());
   report.tables.push_back(summary_table(input, plan, count_moved(**before, **after, input, set), set));
   add_theory(input, report);
+  add_takers(input, plan, report);
   add_pairs(input, plan, report);
   Plot plot{"Moved share of the keys",
             Plot::Kind::kBars,
@@ -131,7 +181,7 @@ Result<Report> analyse_moves(const MovesInput& input, const KeySet& set) {
             {{"moved", {}}}};
   plot.series[0].points = {{0, plan.moved_share * 100},
                            {1, plan.least_share * 100},
-                           {2, modulo_moved_share(input.before.members.size(), input.after.members.size()) * 100}};
+                           {2, modulo_moved_share(input.before.members, input.after.members) * 100}};
   report.plots.push_back(std::move(plot));
   return report;
 }

@@ -20,7 +20,7 @@ struct MovesInput {
   Side before;
   Side after;
   std::string change;  // "add n4"
-  uint64_t rings = 0;  // over which a joining node's share is measured; 0: not
+  uint64_t rings = 0;  // over which theory is measured, between rings; 0: not
 };
 
 // kInvalidArgument: one of the placements cannot be made.
@@ -34,5 +34,8 @@ Report analyse_remainders(std::span<const uint64_t> hashes, std::span<const std:
 // The share of keys that `hash mod n` moves between two counts of nodes, when the same nodes stay first in the list:
 // 1 - min / lcm, exactly.
 double modulo_moved_share(uint64_t before, uint64_t after);
+// The same for any change of the list, by the nodes' names; exact while the remainders repeat within ten million
+// hashes, else as if the same nodes stayed first.
+double modulo_moved_share(std::span<const Member> before, std::span<const Member> after);
 
 }  // namespace slipring::lab

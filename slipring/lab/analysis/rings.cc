@@ -3,81 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <numeric>
+#include <unordered_map>
 
-#include "slipring/hash/xx.h"
-#include "slipring/lab/analysis/statistics.h"
-#include "slipring/placement/ring_tokens.h"
+#include "slipring/placement/ring.h"
 
 namespace slipring::lab {
 namespace {
 
-struct Token {
-  uint64_t point;
-  uint32_t node;
-};
-
-// Points are spread evenly, so one pass that counts by their upper bits leaves them almost in order.
-class Ring {
- public:
-  Ring(uint64_t nodes, uint64_t vnodes)
-      : nodes_(nodes),
-        vnodes_(vnodes),
-        bits_(static_cast<int>(std::bit_width(nodes * vnodes))),
-        drawn_(nodes * vnodes),
-        tokens_(nodes * vnodes),
-        starts_((size_t{1} << bits_) + 1) {
-    for (uint64_t n = 0; n < nodes; ++n) labels_.emplace_back(fmt::format("n{}", n + 1));
-  }
-
-  const std::vector<double>& shares(uint64_t seed) {
-    draw(seed);
-    sort();
-    shares_.assign(nodes_, 0);
-    uint64_t before = tokens_.back().point;
-    for (const Token& token : tokens_) {
-      shares_[token.node] += static_cast<double>(token.point - before) * 0x1.0p-64;
-      before = token.point;
-    }
-    return shares_;
-  }
-
- private:
-  size_t bucket(uint64_t point) const { return static_cast<size_t>(point >> (64 - bits_)); }
-
-  void draw(uint64_t seed) {
-    size_t at = 0;
-    for (uint64_t n = 0; n < nodes_; ++n) {
-      for (uint64_t j = 0; j < vnodes_; ++j) {
-        drawn_[at++] = {xxh3_64(labels_[n].of(static_cast<uint32_t>(j)), seed), static_cast<uint32_t>(n)};
-      }
-    }
-  }
-
-  void sort() {
-    std::fill(starts_.begin(), starts_.end(), 0);
-    for (const Token& token : drawn_) ++starts_[bucket(token.point) + 1];
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    for (const Token& token : drawn_) tokens_[starts_[bucket(token.point)]++] = token;
-    for (size_t i = 1; i < tokens_.size(); ++i) {
-      const Token token = tokens_[i];
-      size_t at = i;
-      for (; at > 0 && tokens_[at - 1].point > token.point; --at) tokens_[at] = tokens_[at - 1];
-      tokens_[at] = token;
-    }
-  }
-
-  uint64_t nodes_;
-  uint64_t vnodes_;
-  int bits_;
-  std::vector<TokenBytes> labels_;
-  std::vector<Token> drawn_;
-  std::vector<Token> tokens_;
-  std::vector<uint32_t> starts_;  // by bucket
-  std::vector<double> shares_;
-};
+VnodeCounts equal_counts(uint64_t nodes, uint64_t vnodes) {
+  return VnodeCounts(nodes, static_cast<uint32_t>(vnodes));
+}
 
 }  // namespace
 
@@ -92,25 +28,91 @@ double theory_stdev(uint64_t nodes, uint64_t vnodes) {
 }
 
 std::vector<double> ring_shares(uint64_t nodes, uint64_t vnodes, uint64_t seed) {
-  if (nodes == 1) return {1};
-  return Ring(nodes, vnodes).shares(seed);
+  Circle circle(equal_counts(nodes, vnodes));
+  circle.build(seed);
+  return shares_of(circle, circle.counts());
 }
 
 double measured_stdev(uint64_t nodes, uint64_t vnodes, uint64_t rings) {
-  if (nodes == 1) return 0;
-  Ring ring(nodes, vnodes);
-  std::vector<double> deviations;
-  for (uint64_t seed = 0; seed < rings; ++seed) {
-    for (const double share : ring.shares(seed)) deviations.push_back(share * static_cast<double>(nodes) - 1);
-  }
-  return root_mean_square(deviations);
+  return measure_rings(nodes, vnodes, rings).stdev;
 }
 
 std::vector<double> joining_shares(uint64_t nodes, uint64_t vnodes, uint64_t rings) {
-  Ring ring(nodes + 1, vnodes);
+  RingChange change{equal_counts(nodes + 1, vnodes), equal_counts(nodes + 1, vnodes)};
+  change.before.back() = 0;
+  return moved_shares(change, rings);
+}
+
+RingChange ring_change(std::span<const Member> before, uint64_t vnodes_before, std::span<const Member> after,
+                       uint64_t vnodes_after) {
+  std::unordered_map<std::string_view, size_t> index;
+  for (const auto side : {before, after}) {
+    for (const Member& m : side) index.try_emplace(m.name, index.size());
+  }
+  RingChange change{VnodeCounts(index.size()), VnodeCounts(index.size())};
+  for (const Member& m : before) {
+    change.before[index[m.name]] = static_cast<uint32_t>(vnode_count(vnodes_before, m.weight_milli));
+  }
+  for (const Member& m : after) {
+    change.after[index[m.name]] = static_cast<uint32_t>(vnode_count(vnodes_after, m.weight_milli));
+  }
+  return change;
+}
+
+double theory_moved(const RingChange& change) {
+  double all = 0;
+  double old_all = 0;
+  double new_all = 0;
+  for (size_t i = 0; i < change.before.size(); ++i) {
+    all += std::max(change.before[i], change.after[i]);
+    old_all += change.before[i];
+    new_all += change.after[i];
+  }
+  double moved = 0;
+  for (size_t i = 0; i < change.before.size(); ++i) {
+    const double was = change.before[i];
+    const double is = change.after[i];
+    moved += is > was ? (is - was) / all * (1 - was / old_all) : (was - is) / all * (1 - is / new_all);
+  }
+  return moved;
+}
+
+std::vector<double> moved_shares(const RingChange& change, uint64_t rings) {
+  VnodeCounts both(change.before.size());
+  for (size_t i = 0; i < both.size(); ++i) both[i] = std::max(change.before[i], change.after[i]);
+  Circle circle(both);
   std::vector<double> shares;
-  for (uint64_t seed = 0; seed < rings; ++seed) shares.push_back(ring.shares(seed).back());
+  for (uint64_t seed = 0; seed < rings; ++seed) {
+    circle.build(seed);
+    shares.push_back(moved_share(circle, change.before, change.after));
+  }
   return shares;
+}
+
+double theory_takers(uint64_t nodes, uint64_t vnodes) {
+  if (nodes < 2) return 0;
+  const auto n = static_cast<double>(nodes);
+  const auto v = static_cast<double>(vnodes);
+  double spared = 1;  // that no token of another node follows one of the removed node's
+  for (uint64_t i = 0; i < vnodes; ++i) {
+    const auto d = static_cast<double>(i);
+    spared *= ((n - 2) * v + d) / ((n - 1) * v + d);
+  }
+  return (n - 1) * (1 - spared);
+}
+
+RingMeans measure_rings(uint64_t nodes, uint64_t vnodes, uint64_t rings) {
+  Circle circle(equal_counts(nodes, vnodes));
+  const auto n = static_cast<double>(nodes);
+  double squares = 0;
+  double takers = 0;
+  for (uint64_t seed = 0; seed < rings; ++seed) {
+    circle.build(seed);
+    for (const double share : shares_of(circle, circle.counts())) squares += (share * n - 1) * (share * n - 1);
+    if (nodes > 1) takers += static_cast<double>(takers_of(circle, circle.counts(), 0));
+  }
+  const auto count = static_cast<double>(rings);
+  return {std::sqrt(squares / (n * count)), takers / count};
 }
 
 }  // namespace slipring::lab
