@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view kUrlPrefix = "redis://";
 constexpr uint64_t kKeyFileBytesMax = uint64_t{4} << 30;
-constexpr const char* kScanCount = "500";
+constexpr const char* kScanCount = "100";
 constexpr uint64_t kSizesMax = 100'000;  // keys whose size is asked for
-constexpr size_t kSizesAtOnce = 50;
+constexpr size_t kSizesAtOnce = 10;
 // A server is left alone three times as long as it was busy with us.
 constexpr int kPauseFactor = 3;
 constexpr Millis kPauseMax{200};
