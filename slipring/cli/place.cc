@@ -16,7 +16,7 @@
 namespace slipring::cli {
 namespace {
 
-constexpr size_t kKeyBytesMax = size_t{1} << 20;
+constexpr size_t kPlacedKeyBytesMax = size_t{1} << 20;
 constexpr size_t kKeysAtOnce = 1024;
 
 struct PlaceOptions {
@@ -30,8 +30,8 @@ struct PlaceOptions {
 // One line a key, its end cut off; false at the end of input.
 Result<bool> read_key(std::istream& in, uint64_t number, std::string& key) {
   if (!std::getline(in, key)) return false;
-  if (key.size() > kKeyBytesMax) {
-    return fail(Code::kInvalidArgument, fmt::format("key {}: longer than {} bytes", number, kKeyBytesMax));
+  if (key.size() > kPlacedKeyBytesMax) {
+    return fail(Code::kInvalidArgument, fmt::format("key {}: longer than {} bytes", number, kPlacedKeyBytesMax));
   }
   return true;
 }

@@ -11,7 +11,7 @@
 namespace slipring::lab {
 namespace {
 
-constexpr uint64_t kNodesMax = 10'000;
+constexpr uint64_t kTableNodesMax = 10'000;
 constexpr uint64_t kConnectionsMax = 10'000'000;
 
 struct Outcome {
@@ -47,8 +47,8 @@ Result<Outcome> measure(const SchemeSpec& spec, const std::vector<Member>& befor
 }  // namespace
 
 Result<Report> analyse_maglev(const MaglevInput& input) {
-  if (input.nodes < 2 || input.nodes > kNodesMax)
-    return fail(Code::kInvalidArgument, fmt::format("nodes: must be 2 to {}", kNodesMax));
+  if (input.nodes < 2 || input.nodes > kTableNodesMax)
+    return fail(Code::kInvalidArgument, fmt::format("nodes: must be 2 to {}", kTableNodesMax));
   if (input.connections < 1 || input.connections > kConnectionsMax) {
     return fail(Code::kInvalidArgument, fmt::format("connections: must be 1 to {}", kConnectionsMax));
   }
