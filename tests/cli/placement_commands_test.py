@@ -172,7 +172,7 @@ class Place(Commands):
         self.refused("write name=value", "place", "--opt", "vnodes", "--nodes", "a")
         self.refused("given twice", "place", "--opt", "vnodes=3", "--opt", "vnodes=4", "--nodes", "a")
         self.refused("--nodes", "place")
-        self.refused("node name", "place", "--nodes", "")
+        self.refused("--nodes", "place", "--nodes", "")
         self.refused("node name", "place", "--nodes", "a,,b")
         self.refused("named twice", "place", "--nodes", "a,a")
         self.refused("weight", "place", "--nodes", "a*-1")
