@@ -14,7 +14,7 @@ DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs/lab.md"
 EXAMPLE = re.compile(r"^```\n\$ (slipring lab [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # "219.4 ns", the last column of the vnodes table in CSV, and the look-up in milliseconds.
 MEASURED = [(re.compile(r" *\d+\.\d ns"), " N ns"), (re.compile(r"^(vnodes,.*),[\d.e+-]+$", re.MULTILINE), r"\1,N"),
-            (re.compile(r"takes \d\.\d+ ms"), "takes N ms"), (re.compile(r"look-up *$", re.MULTILINE), "look-up")]
+            (re.compile(r"takes \d\.\d+ ms"), "takes N ms"), (re.compile(r" +look-up *$", re.MULTILINE), " look-up")]
 
 program = sys.argv[1]
 
