@@ -289,6 +289,7 @@ void PlanRunner::save_notes_soon() {
 }
 
 void PlanRunner::save_notes() {
+  const std::lock_guard one_at_a_time(save_mutex_);
   Transaction transaction;
   uint64_t newest = 0;
   {

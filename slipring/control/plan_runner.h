@@ -145,6 +145,7 @@ class PlanRunner {
   std::vector<std::promise<Status>> taken_orders_;  // their effect is not in the store yet
   bool finished_told_ = false;
 
+  std::mutex save_mutex_;     // one writer of notes: an older list never replaces a newer one; taken before mutex_
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable inputs_ready_;
   std::deque<Input> inputs_;
